@@ -1,0 +1,40 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The analytic model. Read next: KernelProfile.h (counts from a plan), terms/ (one term a file),
+// Overlap.h (the one rule that combines them). Constants carry unit and source.
+#pragma once
+
+#include "costmodel/Estimate.h"
+#include "ir/KernelPlan.h"
+#include "ir/Problem.h"
+#include "ir/Schedule.h"
+#include "ir/Target.h"
+
+#include <memory>
+
+namespace kw {
+
+/// Estimates schedules of one problem on one target. Memoises loop summaries by LoopKey and tile
+/// reuse by mapping, so that no graph is built per estimate. Not for use by several threads at the
+/// same time: make one per thread.
+class CostModel {
+public:
+  CostModel(const Problem &problem, const Target &target);
+  ~CostModel();
+  CostModel(CostModel &&) noexcept;
+
+  /// Legal schedules only. Deterministic; the full breakdown.
+  Estimate estimate(const Schedule &schedule);
+  /// The time alone: what ranks a space. Equal to estimate(schedule).timeUs.
+  double timeUs(const Schedule &schedule);
+
+private:
+  struct Context;
+  std::unique_ptr<Context> context;
+};
+
+/// Part of the keys in the store: changes whenever estimates may change.
+std::string_view modelVersion();
+
+} // namespace kw

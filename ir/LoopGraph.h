@@ -1,0 +1,91 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Dependence graph of one region of a kernel for one wave: vertices are tile operations, edges carry
+// latency and iteration distance. One graph serves two masters: the cost model reads the initiation
+// interval, codegen emits the operations in the order of the modulo schedule. It promises order and
+// interval, not LLVM's addresses or the waits that LLVM adds for LDS reads.
+#pragma once
+
+#include <boost/graph/adjacency_list.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kw {
+
+/// Operands that a region moves or multiplies. One list for all families.
+enum class TileOperand : std::uint8_t {
+  none, a, b, c, x, weight, residual, y, sum, q, k, v, p, o, lse, scaleA, scaleB,
+};
+
+enum class TileOpKind : std::uint8_t {
+  globalLoad, ///< one vector load per lane into registers
+  directLoad, ///< one vector load per lane straight to LDS
+  ldsWrite,   ///< one LDS write per lane of a loaded piece
+  ldsRead,    ///< one fragment of a matrix instruction's operand
+  matrix,     ///< one matrix instruction
+  vector,     ///< `count` vector ALU instructions (`transcendentals` of them transcendental)
+  reduce,     ///< reduction over the lanes of a row, in the wave or through LDS
+  store,      ///< one vector store per lane
+  wait,       ///< until at most `pending` vector memory operations (or LDS ones) are outstanding
+  barrier,    ///< workgroup barrier
+};
+
+/// One operation of one wave in one iteration of a region. Which of the fields mean something depends
+/// on the kind; unused ones are 0. All indices are static, so codegen resolves addresses from them.
+struct TileOp {
+  TileOpKind kind = TileOpKind::vector;
+  TileOperand operand = TileOperand::none;
+  std::int16_t piece = 0;  ///< globalLoad, directLoad, ldsWrite: number of the load within the tile
+  std::int16_t row = 0;    ///< ldsRead: fragment along m or n; matrix: fragment along m
+  std::int16_t column = 0; ///< matrix: fragment along n
+  std::int16_t slice = 0;  ///< ldsRead, matrix: mfma-K slice within the step
+  std::int16_t ahead = 0;  ///< the operation works for iteration i + ahead
+  std::int16_t count = 1;  ///< instructions that it stands for
+  std::int16_t transcendentals = 0;
+  std::int16_t pendingVector = -1; ///< wait: vmcnt; -1: no wait on it
+  std::int16_t pendingLds = -1;    ///< wait: lgkmcnt; -1: no wait on it
+
+  bool operator==(const TileOp &) const = default;
+};
+
+/// Shader clocks for which one operation of one wave occupies each resource. `lds` is of the CU, the
+/// others are of the SIMD that the wave lives on.
+struct ResourceUse {
+  float matrix = 0, valu = 0, lds = 0, vectorMemory = 0, issue = 0;
+};
+
+struct LoopVertex {
+  TileOp op;
+  ResourceUse use;
+  int slot = 0; ///< start in the modulo schedule, shader clocks from the start of the iteration
+};
+
+struct LoopEdge {
+  int latency = 0;  ///< shader clocks from the start of the source to the start of the target
+  int distance = 0; ///< iterations
+};
+
+using LoopDependences = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS,
+                                              LoopVertex, LoopEdge>;
+
+struct LoopGraph {
+  LoopDependences graph;
+  /// Vertices in the order in which one iteration emits them.
+  std::vector<LoopDependences::vertex_descriptor> order;
+  double resourceInterval = 0;   ///< most loaded resource, with all resident waves, shader clocks
+  double recurrenceInterval = 0; ///< maximum over cycles of latency / distance
+  /// max(resourceInterval, recurrenceInterval): shader clocks per iteration in the steady state.
+  double initiationInterval = 0;
+  /// Start to end of one iteration on its own: what a prologue or a single iteration costs.
+  double length = 0;
+  int maxAhead = 0;
+
+  const TileOp &op(std::size_t position) const { return graph[order[position]].op; }
+};
+
+/// One line an operation, in emitted order: for tests, `--emit` and reading.
+std::string print(const LoopGraph &loop);
+
+} // namespace kw

@@ -1,0 +1,96 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// All decisions of one kernel of ours: tiling, layout, pipelining, mapping. Plain values; what they
+// mean for a problem on a target is said once, by the KernelPlan (ir/KernelPlan.h). The text form
+// `FAMILY.VERSION:key=value,...` is a contract; ir/Decision.h lists keys, values and defaults.
+#pragma once
+
+#include "ir/support/Expected.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace kw {
+
+/// How an operand's tile travels from global memory to the matrix instruction.
+enum class OperandPath : std::uint8_t {
+  lds,    ///< global -> registers -> LDS -> registers
+  direct, ///< buffer load straight to LDS -> registers
+};
+
+/// How LDS addresses are kept free of bank conflicts.
+enum class LdsLayout : std::uint8_t {
+  plain,
+  swizzle, ///< XOR of the 16-byte granule within a row with row bits
+  padding, ///< 16 bytes after each row (lds path) or each 1 KiB chunk (direct path)
+};
+
+enum class AccumulatorFile : std::uint8_t { vgpr, agpr };
+
+/// How results leave the registers.
+enum class EpiloguePath : std::uint8_t {
+  direct, ///< as the matrix instruction leaves them
+  swap,   ///< operands swapped, so that a lane holds neighbours along n: wider stores
+};
+
+enum class LoopOrder : std::uint8_t {
+  serial,      ///< loads, then LDS reads, then matrix instructions
+  interleaved, ///< memory operations woven between matrix instructions (modulo schedule)
+};
+
+struct GemmSchedule {
+  struct Tiling {
+    int m = 128, n = 128, k = 64;             ///< workgroupTile
+    int wavesM = 2, wavesN = 2;
+    int mfmaM = 16, mfmaN = 16, mfmaK = 32;
+    bool operator==(const Tiling &) const = default;
+  } tiling;
+  struct Operand {
+    OperandPath path = OperandPath::direct;
+    LdsLayout layout = LdsLayout::swizzle;
+    int vectorBytes = 16; ///< bytes per lane of one global load
+    bool operator==(const Operand &) const = default;
+  } a, b;
+  AccumulatorFile accumulator = AccumulatorFile::vgpr;
+  EpiloguePath epilogue = EpiloguePath::direct;
+  struct Pipeline {
+    int stages = 2;   ///< LDS buffers
+    int prefetch = 1; ///< K steps between global load and use; stages-1, or stages on the lds path
+    LoopOrder order = LoopOrder::serial;
+    bool operator==(const Pipeline &) const = default;
+  } pipeline;
+  struct Mapping {
+    bool xcdRemap = true; ///< consecutive tiles to one XCD instead of round robin
+    int groupM = 8;       ///< rows of tiles that are walked together; 0: row-major
+    bool operator==(const Mapping &) const = default;
+  } mapping;
+  bool operator==(const GemmSchedule &) const = default;
+
+  int waves() const { return tiling.wavesM * tiling.wavesN; }
+  int waveTileM() const { return tiling.m / tiling.wavesM; }
+  int waveTileN() const { return tiling.n / tiling.wavesN; }
+};
+
+struct RmsNormSchedule {
+  int wavesPerRow = 1;
+  int rowsPerWorkgroup = 4; ///< rows handled at the same time, each by its own waves
+  int vectorBytes = 16;     ///< bytes of x per lane and load
+  int passes = 1;           ///< 1: the row stays in registers; 2: it is read again
+  int wavesPerSimd = 0;     ///< occupancy asked of the register allocator; 0: its own choice
+  bool operator==(const RmsNormSchedule &) const = default;
+
+  int waves() const { return wavesPerRow * rowsPerWorkgroup; }
+};
+
+/// Alternatives in the order of `Family`.
+using Schedule = std::variant<GemmSchedule, RmsNormSchedule>;
+
+/// One word, e.g. `gemm.1:tile=256x256x64,waves=2x4`. Errors name the key and what is accepted.
+Expected<Schedule> parseSchedule(std::string_view text);
+/// Canonical: fixed order, defaults omitted. print(parse(s)) == s for canonical s.
+std::string print(const Schedule &schedule);
+
+} // namespace kw
