@@ -27,7 +27,7 @@ ElementType readType(const JsonReader &reader) {
   const std::optional<ElementType> type = parseElementType(text);
   if (!type) {
     reader.complain(fmt::format("unknown type {}, expected one like f32, bf16, fp8 or i32", //
-                                quoted(text)));
+                                quotedText(text)));
   }
   return type.value_or(ElementType::u8);
 }
@@ -155,14 +155,14 @@ BufferArgument ManifestReader::readBufferArgument(const JsonReader &reader,
     argument.buffer = reader.at("buffer").string();
     if (manifest.findBuffer(argument.buffer) == nullptr) {
       reader.at("buffer").complain(
-          fmt::format("there is no buffer {} among `buffers`", quoted(argument.buffer)));
+          fmt::format("there is no buffer {} among `buffers`", quotedText(argument.buffer)));
     }
   } else if (reader.has("bytes")) {
     reader.allowOnly(
         {"offset", "kind", "name", "at", "bytes", "role", "dtype", "shape", "init", "save"});
     argument.buffer = reader.has("name") ? reader.at("name").string() : inPlaceName;
     if (manifest.findBuffer(argument.buffer) != nullptr) {
-      reader.complain(fmt::format("there is a buffer {} already", quoted(argument.buffer)));
+      reader.complain(fmt::format("there is a buffer {} already", quotedText(argument.buffer)));
     }
     manifest.buffers.push_back(readBuffer(reader, argument.buffer));
   } else {
@@ -186,7 +186,7 @@ ValueArgument ManifestReader::readValueArgument(const JsonReader &reader, const 
     reader.at("kind").complain(
         fmt::format("unknown kind {}, expected buffer, null, bytes, i8, i16, i32, i64, u8, u16, "
                     "u32, u64, f16, bf16, f32 or f64",
-                    quoted(kind)));
+                    quotedText(kind)));
     return {};
   }
   Expected<std::vector<std::uint8_t>> bytes = encodeScalar(*type, value.json());

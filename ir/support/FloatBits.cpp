@@ -29,6 +29,9 @@ std::uint32_t encodeFloat(FloatFormat format, double value) {
   if (std::isinf(value)) {
     return sign | infinity;
   }
+  if (magnitude == 0) {
+    return sign;
+  }
   int exponent = 0;
   std::frexp(magnitude, &exponent); // magnitude = f * 2^exponent, 0.5 <= f < 1
   exponent = std::max(exponent - 1, minExponent(format));

@@ -20,13 +20,13 @@ bool isPlainKey(std::string_view key) {
 }
 
 std::string childPath(const std::string &path, std::string_view key) {
-  const std::string shown = isPlainKey(key) ? std::string(key) : quoted(key);
+  const std::string shown = isPlainKey(key) ? std::string(key) : quotedText(key);
   return path.empty() ? shown : path + "." + shown;
 }
 
 } // namespace
 
-std::string quoted(std::string_view text) {
+std::string quotedText(std::string_view text) {
   constexpr std::size_t longest = 60;
   const bool cut = text.size() > longest;
   const std::string shown = Json(std::string(text.substr(0, longest)))
@@ -61,7 +61,7 @@ void JsonReader::allowOnly(std::initializer_list<std::string_view> keys) const {
   }
   for (const auto &[key, ignored] : value->items()) {
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
-      complain(fmt::format("unknown key {}, expected {}", quoted(key), fmt::join(keys, ", ")));
+      complain(fmt::format("unknown key {}, expected {}", quotedText(key), fmt::join(keys, ", ")));
     }
   }
 }

@@ -51,6 +51,6 @@ private:
 };
 
 /// A string of a foreign document for a one-line message: quoted, escaped, cut to a sane length.
-std::string quoted(std::string_view text);
+std::string quotedText(std::string_view text);
 
 } // namespace kw
