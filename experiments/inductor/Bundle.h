@@ -1,0 +1,57 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The export bundle: DIR/bundle.json (provenance, prediction), DIR/kernels/kernels.json with the
+// HSACO files beside it, DIR/kernelwright/ (the Python loader). What is written was proven before;
+// `checkBundle` proves it again from the files alone. Fields: README.md.
+#pragma once
+
+#include "ir/CodeObject.h"
+#include "ir/Problem.h"
+#include "ir/Schedule.h"
+#include "ir/Target.h"
+#include "ir/support/Expected.h"
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace kw {
+
+/// One kernel to export, best candidate of its problem.
+struct BundleEntry {
+  Problem problem;
+  Schedule schedule;
+  CodeObject object;
+  double timeUs = 0;
+  std::string source;         ///< label of timeUs: "model", "compiled", "measured", ...
+  double lowUs = 0, highUs = 0;
+  std::string limiter;
+  std::optional<double> measuredUs;
+  bool validated = false;     ///< in strict mode; an entry that is not is refused
+  double maxRel = 0;
+};
+
+/// Writes the bundle; files appear under their final names only when complete, and exporting the
+/// same entries again gives identical bytes. Refuses entries that were not validated. Returns the
+/// absolute path of `directory`.
+Expected<std::filesystem::path> writeBundle(const std::filesystem::path &directory,
+                                            const Target &target,
+                                            std::span<const BundleEntry> entries);
+
+struct CheckOptions {
+  bool validate = true; ///< run every kernel on the emulator again
+  int jobs = 1;
+};
+
+struct BundleCheck {
+  int kernels = 0;
+  std::string lie; ///< the first one, as "FILE: what it says; what is true"; empty: none
+};
+
+/// An error is a folder that cannot be read as a bundle at all.
+Expected<BundleCheck> checkBundle(const std::filesystem::path &directory,
+                                  const CheckOptions &options);
+
+} // namespace kw

@@ -1,0 +1,8 @@
+# Kernelwright
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The torch operators, one file a family. Importing them registers them."""
+
+from .gemm import gemm
+from .rmsnorm import add_rms_norm, rms_norm
+
+__all__ = ["add_rms_norm", "gemm", "rms_norm"]

@@ -1,0 +1,107 @@
+# Kernelwright
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The kernels that are loaded, and which of them runs a call.
+
+A call that no kernel is right for takes the operator's reference path in lenient mode and raises
+`NoKernel` with every kernel's reason in strict mode.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from .bundle import Kernel, read_bundle
+from .launch import HipLauncher, Launcher
+
+
+class NoKernel(RuntimeError):
+    """No loaded kernel is right for the call."""
+
+
+class Registry:
+    def __init__(self) -> None:
+        self.strict = False
+        self.launcher: Launcher | None = None  # instead of the GPU's: for tests and emulation
+        self._hip: HipLauncher | None = None
+        self.hits: collections.Counter[str] = collections.Counter()
+        self.misses: collections.Counter[str] = collections.Counter()
+        self._kernels: dict[str, Kernel] = {}
+
+    def load(self, directory: str | Path) -> int:
+        """Adds the kernels of a bundle; loading it again changes nothing. Returns their number."""
+        kernels = read_bundle(directory)
+        self._kernels.update({kernel.sha256: kernel for kernel in kernels})
+        return len(kernels)
+
+    def clear(self) -> None:
+        self.__init__()
+
+    def kernels(self, operator: str) -> list[Kernel]:
+        return [kernel for kernel in self._kernels.values() if kernel.operator == operator]
+
+    def _runs_on(self, kernel: Kernel, device: torch.device) -> str | None:
+        if self.launcher is not None:
+            return None
+        if device.type != "cuda" or torch.version.hip is None:
+            return f"{kernel.name} needs an AMD GPU (given {device})"
+        arch = torch.cuda.get_device_properties(device).gcnArchName.split(":")[0]
+        return None if arch == kernel.target else f"{kernel.name} needs {kernel.target} (given {arch})"
+
+    def _refusal(
+        self,
+        kernel: Kernel,
+        facts: Mapping[str, Any],
+        sizes: Mapping[str, int],
+        tensors: Mapping[str, torch.Tensor],
+    ) -> str | None:
+        for name, expected in kernel.facts.items():
+            if facts.get(name) != expected:
+                return f"{kernel.name} needs {name}={expected} (given {facts.get(name)})"
+        for name, alignment in kernel.alignment.items():
+            if name in tensors and tensors[name].data_ptr() % alignment:
+                return f"{kernel.name} needs {name} aligned to {alignment} bytes"
+        return kernel.refusal(sizes) or self._runs_on(kernel, next(iter(tensors.values())).device)
+
+    def select(
+        self,
+        operator: str,
+        facts: Mapping[str, Any],
+        sizes: Mapping[str, int],
+        tensors: Mapping[str, torch.Tensor],
+    ) -> Kernel | None:
+        """The fastest kernel that is right for the call, or None for the reference path."""
+        reasons = []
+        for kernel in sorted(self.kernels(operator), key=lambda kernel: kernel.rank):
+            reason = self._refusal(kernel, facts, sizes, tensors)
+            if reason is None:
+                self.hits[kernel.name] += 1
+                return kernel
+            reasons.append(reason)
+        self.misses[operator] += 1
+        if self.strict:
+            raise NoKernel("; ".join(reasons) or f"no kernel for {operator} is loaded")
+        return None
+
+    def run(
+        self,
+        kernel: Kernel,
+        sizes: Mapping[str, int],
+        tensors: Mapping[str, torch.Tensor],
+        scalars: Mapping[str, float] | None = None,
+    ) -> None:
+        """Launches `kernel` over `tensors` (inputs and outputs by the names of its arguments)."""
+        if self.launcher is None:
+            self._hip = self._hip or HipLauncher()
+        launcher = self.launcher or self._hip
+        addresses = {name: tensor.data_ptr() for name, tensor in tensors.items()}
+        for launch in kernel.launches:
+            values = {**addresses, **sizes, **(scalars or {})}
+            launcher.launch(kernel, launch, launch.grid_of(sizes), values)
+
+
+registry = Registry()
