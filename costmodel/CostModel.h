@@ -15,6 +15,14 @@
 
 namespace kw {
 
+/// What a compiler really gave: static facts of the whole code object, counts of instructions.
+struct CompiledFacts {
+  int vgpr = 0, agpr = 0; ///< `vgpr` without AGPRs
+  int occupancy = 0;      ///< waves per SIMD
+  std::int64_t ldsBytes = 0;
+  int mfma = 0, lds = 0, vmem = 0, valu = 0, salu = 0;
+};
+
 /// Estimates schedules of one problem on one target. Memoises loop summaries by LoopKey and tile
 /// reuse by mapping, so that no graph is built per estimate. Not for use by several threads at the
 /// same time: make one per thread.
@@ -26,6 +34,9 @@ public:
 
   /// Legal schedules only. Deterministic; the full breakdown.
   Estimate estimate(const Schedule &schedule);
+  /// The same model with the compiled kernel's registers, LDS and occupancy in place of expected
+  /// ones (label `compiled`). The instruction counts aren't read yet.
+  Estimate estimate(const Schedule &schedule, const CompiledFacts &compiled);
   /// The time alone: what ranks a space. Equal to estimate(schedule).timeUs.
   double timeUs(const Schedule &schedule);
 

@@ -101,6 +101,7 @@ struct LaunchPlan {
   std::string_view role; ///< "main", "combine", ...: part of the kernel's name
   int waves = 0;         ///< per workgroup
   std::int64_t workgroups = 0;
+  std::int32_t tileM = 0, tileN = 0; ///< output tile of a workgroup (rmsnorm: rows, cols)
   Inline<WorkgroupKind, 6> kinds;
   Inline<Region, 8> regions;
   Inline<TileTraffic, 8> traffic;
