@@ -35,8 +35,9 @@ jobs=$(nproc)
 
 echo "== ctest"
 ctest --test-dir build/dev --parallel "$jobs" --label-exclude "$skipped_labels" \
-  --output-on-failure --progress --output-junit "$results/ctest.xml"
-echo $? >"$results/ctest.status"
+  --output-on-failure --output-junit "$results/ctest.xml" |
+  grep --line-buffered -vE '^ +Start +[0-9]+:| Passed +[0-9.]+ sec$'
+echo "${PIPESTATUS[0]}" >"$results/ctest.status"
 
 echo "== lit"
 bash tests/lit.sh build/dev --xunit-xml-output "$results/lit.xml"
