@@ -9,4 +9,4 @@ shift
 cd "$(dirname "${BASH_SOURCE[0]}")"
 lit=$(command -v lit-22 || command -v lit)
 exec "$lit" codegen --param kw_bin="$build/bin" --param llvm_bin="$(llvm-config-22 --bindir)" \
-  --param output="$build/tests/lit" -sv --order=lexical "$@"
+  --param output="$build/tests/lit" -sv --no-progress-bar --order=lexical "$@"
