@@ -25,11 +25,11 @@ struct BundleEntry {
   Schedule schedule;
   CodeObject object;
   double timeUs = 0;
-  std::string source;         ///< label of timeUs: "model", "compiled", "measured", ...
+  std::string source; ///< label of timeUs: "model", "compiled", "measured", ...
   double lowUs = 0, highUs = 0;
   std::string limiter;
   std::optional<double> measuredUs;
-  bool validated = false;     ///< in strict mode; an entry that is not is refused
+  bool validated = false; ///< in strict mode; an entry that is not is refused
   double maxRel = 0;
 };
 

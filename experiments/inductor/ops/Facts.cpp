@@ -1,0 +1,17 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "experiments/inductor/ops/Facts.h"
+
+namespace kw {
+
+nlohmann::ordered_json operatorFacts(const Problem &problem) {
+  switch (problem.family()) {
+  case Family::gemm:
+    return gemmFacts(problem.gemm());
+  case Family::rmsnorm:
+    return rmsNormFacts(problem.rmsnorm());
+  }
+  return {};
+}
+
+} // namespace kw

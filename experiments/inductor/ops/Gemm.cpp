@@ -1,0 +1,17 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "experiments/inductor/ops/Facts.h"
+
+namespace kw {
+
+nlohmann::ordered_json gemmFacts(const Gemm &gemm) {
+  return {{"adtype", name(gemm.aType)},
+          {"bdtype", name(gemm.bType)},
+          {"out", name(gemm.outType)},
+          {"n", gemm.n},
+          {"k", gemm.k},
+          {"a", gemm.aTransposed ? "km" : "mk"},
+          {"b", gemm.bTransposed ? "nk" : "kn"}};
+}
+
+} // namespace kw
