@@ -28,7 +28,7 @@ EDGES = {
 }
 FOREIGN = {  # first component of a foreign header -> the layers that may include it
     "mlir": {"ir/dialect", "codegen"},
-    "llvm": {"ir/dialect", "codegen", "runtime", "experiments"}, # experiments: hashes
+    "llvm": {"ir/dialect", "codegen", "runtime"},
     "llvm-c": {"ir/dialect", "codegen", "runtime"},
     "lld": {"codegen"},
 }
