@@ -20,8 +20,7 @@ std::string sha256(std::span<const std::uint8_t> bytes) {
 }
 
 std::string sha256(std::string_view text) {
-  return sha256(
-      std::span(reinterpret_cast<const std::uint8_t *>(text.data()), text.size()));
+  return sha256(std::span(reinterpret_cast<const std::uint8_t *>(text.data()), text.size()));
 }
 
 } // namespace kw
