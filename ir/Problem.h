@@ -56,6 +56,8 @@ struct Tensor {
   ElementType type = ElementType::f32;
   std::vector<std::int64_t> shape;   ///< storage order, outermost first
   std::vector<std::int64_t> strides; ///< elements, same order
+  /// An output whose old contents are an operand too (beta != 0).
+  bool accumulates = false;
 };
 std::vector<Tensor> tensors(const Problem &problem);
 /// Bytes from the first to behind the last element.

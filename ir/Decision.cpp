@@ -1,0 +1,148 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/Decision.h"
+
+#include "ir/support/TextList.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <type_traits>
+
+namespace kw {
+namespace {
+
+// Defaults live in ir/Schedule.h; ranges are what the parser accepts, rules narrow them down.
+
+constexpr std::array<std::string_view, 2> pathNames{"lds", "direct"};
+constexpr std::array<std::string_view, 3> layoutNames{"plain", "swizzle", "padding"};
+constexpr std::array<std::string_view, 2> accumulatorNames{"vgpr", "agpr"};
+constexpr std::array<std::string_view, 2> epilogueNames{"direct", "swap"};
+constexpr std::array<std::string_view, 2> orderNames{"serial", "interleaved"};
+
+/// A row for the field of `Alternative` that `field` refers to.
+template <typename Alternative, auto field>
+Decision numbered(std::string_view name, std::string_view key, std::string_view meaning,
+                  std::int64_t lowest, std::int64_t highest) {
+  return {name,
+          key,
+          meaning,
+          [](const Schedule &schedule) {
+            return static_cast<std::int64_t>(field(std::get<Alternative>(schedule)));
+          },
+          [](Schedule &schedule, std::int64_t value) {
+            auto &place = field(std::get<Alternative>(schedule));
+            place = static_cast<std::remove_reference_t<decltype(place)>>(value);
+          },
+          {},
+          lowest,
+          highest};
+}
+
+template <typename Alternative, auto field, std::size_t count>
+Decision named(std::string_view name, std::string_view key, std::string_view meaning,
+               const std::array<std::string_view, count> &names) {
+  Decision row = numbered<Alternative, field>(name, key, meaning, 0, count - 1);
+  row.names = names;
+  return row;
+}
+
+using G = GemmSchedule;
+using R = RmsNormSchedule;
+
+#define KW_FIELD(Alternative, member)                                                              \
+  Alternative, [](auto &schedule) -> auto & { return schedule.member; }
+
+std::span<const Decision> gemmDecisions() {
+  static const auto all = std::to_array<Decision>({
+      numbered<KW_FIELD(G, tiling.m)>("tileM", "tile", "rows of C a workgroup", 1, 4096),
+      numbered<KW_FIELD(G, tiling.n)>("tileN", "tile", "columns of C a workgroup", 1, 4096),
+      numbered<KW_FIELD(G, tiling.k)>("tileK", "tile", "elements of k a step", 1, 4096),
+      numbered<KW_FIELD(G, tiling.wavesM)>("wavesM", "waves", "waves along m", 1, 16),
+      numbered<KW_FIELD(G, tiling.wavesN)>("wavesN", "waves", "waves along n", 1, 16),
+      numbered<KW_FIELD(G, tiling.mfmaM)>("mfmaM", "mfma", "rows of the matrix instruction", 1, 64),
+      numbered<KW_FIELD(G, tiling.mfmaN)>("mfmaN", "mfma", "columns of the matrix instruction", 1,
+                                          64),
+      numbered<KW_FIELD(G, tiling.mfmaK)>("mfmaK", "mfma", "k of the matrix instruction", 1, 256),
+      named<KW_FIELD(G, a.path)>("aPath", "a", "how A reaches LDS", pathNames),
+      named<KW_FIELD(G, b.path)>("bPath", "b", "how B reaches LDS", pathNames),
+      named<KW_FIELD(G, a.layout)>("aLayout", "la", "LDS layout of A", layoutNames),
+      named<KW_FIELD(G, b.layout)>("bLayout", "lb", "LDS layout of B", layoutNames),
+      numbered<KW_FIELD(G, a.vectorBytes)>("aVector", "va", "bytes a lane and load of A", 1, 16),
+      numbered<KW_FIELD(G, b.vectorBytes)>("bVector", "vb", "bytes a lane and load of B", 1, 16),
+      named<KW_FIELD(G, accumulator)>("accumulator", "acc", "registers of C", accumulatorNames),
+      named<KW_FIELD(G, epilogue)>("epilogue", "epi", "how C leaves the registers", epilogueNames),
+      numbered<KW_FIELD(G, pipeline.stages)>("stages", "stages", "LDS buffers", 1, 8),
+      numbered<KW_FIELD(G, pipeline.prefetch)>("prefetch", "prefetch",
+                                               "steps from global load to use", 0, 8),
+      named<KW_FIELD(G, pipeline.order)>("order", "schedule", "order of a step's operations",
+                                         orderNames),
+      numbered<KW_FIELD(G, mapping.xcdRemap)>("xcdRemap", "xcd", "1: consecutive tiles on one XCD",
+                                              0, 1),
+      numbered<KW_FIELD(G, mapping.groupM)>("groupM", "group",
+                                            "rows of tiles walked together; 0: row-major", 0, 1024),
+  });
+  return all;
+}
+
+std::span<const Decision> rmsNormDecisions() {
+  static const auto all = std::to_array<Decision>({
+      numbered<KW_FIELD(R, wavesPerRow)>("wavesPerRow", "waves", "waves a row", 1, 16),
+      numbered<KW_FIELD(R, rowsPerWorkgroup)>("rowsPerWorkgroup", "rows",
+                                              "rows a workgroup at the same time", 1, 16),
+      numbered<KW_FIELD(R, vectorBytes)>("vector", "vec", "bytes of x a lane and load", 1, 16),
+      numbered<KW_FIELD(R, passes)>("passes", "passes",
+                                    "1: the row stays in registers; 2: it is read again", 1, 2),
+      numbered<KW_FIELD(R, wavesPerSimd)>("wavesPerSimd", "occupancy",
+                                          "waves per SIMD asked of the register allocator; 0: its "
+                                          "own choice",
+                                          0, 8),
+  });
+  return all;
+}
+
+#undef KW_FIELD
+
+} // namespace
+
+std::string Decision::format(std::int64_t value) const {
+  if (names.empty()) {
+    return std::to_string(value);
+  }
+  assert(value >= 0 && static_cast<std::size_t>(value) < names.size());
+  return std::string(names[static_cast<std::size_t>(value)]);
+}
+
+std::optional<std::int64_t> Decision::parse(std::string_view text) const {
+  if (!names.empty()) {
+    const auto at = std::ranges::find(names, text);
+    return at == names.end() ? std::nullopt : std::optional<std::int64_t>(at - names.begin());
+  }
+  const auto number = parseInteger(text);
+  return number && *number >= lowest && *number <= highest ? number : std::nullopt;
+}
+
+std::span<const Decision> decisions(Family family) {
+  const auto all = family == Family::gemm ? gemmDecisions() : rmsNormDecisions();
+  assert(all.size() <= 64 && "DecisionMask has 64 bits");
+  return all;
+}
+
+DecisionMask maskOf(Family family, std::initializer_list<std::string_view> names) {
+  DecisionMask mask = 0;
+  const std::span<const Decision> all = decisions(family);
+  for (std::string_view name : names) {
+    const auto at = std::ranges::find(all, name, &Decision::name);
+    assert(at != all.end() && "no decision of that name");
+    mask |= DecisionMask(1) << (at - all.begin());
+  }
+  return mask;
+}
+
+Schedule defaultSchedule(Family family) {
+  return family == Family::gemm ? Schedule(GemmSchedule()) : Schedule(RmsNormSchedule());
+}
+
+Family familyOf(const Schedule &schedule) { return static_cast<Family>(schedule.index()); }
+
+} // namespace kw
