@@ -19,7 +19,7 @@ namespace kw {
 
 /// Something that hardware does not forgive, or a wrong result.
 struct Finding {
-  std::string kind;        ///< "out-of-bounds", "uninitialised-register", "lds-race", ...
+  std::string kind; ///< "out-of-bounds", "uninitialised-register", "lds-race", ...
   std::string kernel;
   std::uint64_t pc = 0;    ///< from the start of the kernel's code
   std::string instruction; ///< disassembled
@@ -30,8 +30,8 @@ struct Finding {
 
 struct RunOptions {
   bool strict = true;
-  std::uint64_t seed = 0; ///< order of waves
-  int jobs = 1;           ///< results do not depend on it
+  std::uint64_t seed = 0;              ///< order of waves
+  int jobs = 1;                        ///< results do not depend on it
   std::uint64_t instructionBudget = 0; ///< per wave; 0: the device's default
   /// Linear ids of the workgroups to run, per launch; empty: all.
   std::vector<std::vector<std::uint64_t>> workgroups;

@@ -1,0 +1,200 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/Launcher.h"
+
+#include "ir/Expression.h"
+#include "ir/KernelPlan.h"
+#include "ir/Problem.h"
+#include "runtime/HostBuffer.h"
+#include "runtime/RandomValues.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+namespace kw {
+namespace {
+
+namespace fs = std::filesystem;
+
+Expected<std::vector<std::uint8_t>> readFile(const fs::path &file) {
+  std::error_code ignored;
+  if (fs::is_directory(file, ignored)) {
+    return badInput(fmt::format("{}: is a folder, not a file", file.string()));
+  }
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) {
+    return badInput(fmt::format("{}: {}", file.string(), strerror(errno)));
+  }
+  return std::vector<std::uint8_t>{std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// Written beside and renamed: the old file may be mapped as the buffer's own initial contents.
+Expected<void> writeFile(const fs::path &file, std::span<const std::uint8_t> bytes) {
+  fs::path unfinished = file;
+  unfinished += ".part";
+  std::ofstream stream(unfinished, std::ios::binary | std::ios::trunc);
+  stream.write(reinterpret_cast<const char *>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+  stream.close();
+  std::error_code error;
+  if (stream) {
+    fs::rename(unfinished, file, error);
+  }
+  if (!stream || error) {
+    return failed(fmt::format("{}: cannot be written: {}", file.string(),
+                              error ? error.message() : strerror(errno)));
+  }
+  return {};
+}
+
+RandomSource randomSource(const BufferInit &init) {
+  RandomSource source;
+  source.seed = init.seed;
+  switch (init.kind) {
+  case BufferInit::Kind::uniform:
+    source.kind = RandomSource::Kind::uniform;
+    break;
+  case BufferInit::Kind::integers:
+    source.kind = RandomSource::Kind::integers;
+    break;
+  case BufferInit::Kind::bytes:
+    source.kind = RandomSource::Kind::bytes;
+    break;
+  default:
+    source.kind = RandomSource::Kind::normal;
+    break;
+  }
+  return source;
+}
+
+Expected<HostBuffer> makeBuffer(const Buffer &buffer, const fs::path &folder) {
+  switch (buffer.init.kind) {
+  case BufferInit::Kind::zero:
+    return HostBuffer::zeroed(buffer.bytes);
+  case BufferInit::Kind::poison:
+    return HostBuffer::poisoned(buffer.bytes);
+  case BufferInit::Kind::file:
+    return HostBuffer::ofFile(folder / buffer.init.file, buffer.bytes);
+  default:
+    break;
+  }
+  Expected<HostBuffer> filled = HostBuffer::zeroed(buffer.bytes);
+  if (filled) {
+    const ElementType type = buffer.init.dtype;
+    fillRandom(randomSource(buffer.init), type, filled->bytes().data(), 0,
+               buffer.bytes * 8 / bitWidth(type));
+  }
+  return filled;
+}
+
+Expected<std::vector<HostBuffer>> makeBuffers(const Manifest &manifest, const fs::path &folder) {
+  std::vector<HostBuffer> buffers;
+  for (const Buffer &buffer : manifest.buffers) {
+    Expected<HostBuffer> made = makeBuffer(buffer, folder);
+    if (!made) {
+      Error error = made.error();
+      error.message = fmt::format("buffer '{}': {}", buffer.name, error.message);
+      return tl::unexpected<Error>(std::move(error));
+    }
+    buffers.push_back(std::move(*made));
+  }
+  return buffers;
+}
+
+Expected<std::vector<SavedBuffer>> saveBuffers(const Manifest &manifest, const fs::path &folder,
+                                               const std::vector<HostBuffer> &contents) {
+  std::vector<SavedBuffer> saved;
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    const Buffer &buffer = manifest.buffers[i];
+    if (buffer.save.empty()) {
+      continue;
+    }
+    const fs::path file = fs::absolute(folder / buffer.save).lexically_normal();
+    if (Expected<void> written = writeFile(file, contents[i].bytes()); !written) {
+      return tl::unexpected<Error>(written.error());
+    }
+    saved.push_back({buffer.name, file.string(), buffer.bytes});
+  }
+  return saved;
+}
+
+} // namespace
+
+Expected<CodeObject> loadCodeObject(const fs::path &manifestFile) {
+  Expected<std::vector<std::uint8_t>> text = readFile(manifestFile);
+  if (!text) {
+    return tl::unexpected<Error>(text.error());
+  }
+  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  if (json.is_discarded()) {
+    return badInput(fmt::format("{}: not JSON", manifestFile.string()));
+  }
+  Expected<Manifest> manifest = parseManifest(json);
+  if (!manifest) {
+    Error error = manifest.error();
+    error.message = fmt::format("{}: {}", manifestFile.string(), error.message);
+    return tl::unexpected<Error>(std::move(error));
+  }
+  Expected<std::vector<std::uint8_t>> hsaco =
+      readFile(manifestFile.parent_path() / manifest->codeObject);
+  if (!hsaco) {
+    return tl::unexpected<Error>(hsaco.error());
+  }
+  return CodeObject{std::move(*hsaco), std::move(*manifest), {}};
+}
+
+Expected<void> checkGuards(const Manifest &manifest) {
+  if (manifest.problem.empty()) {
+    return {};
+  }
+  Expected<Problem> problem = parseProblem(manifest.problem);
+  if (!problem) {
+    return tl::unexpected<Error>(problem.error());
+  }
+  for (const std::string &guard : manifest.guards) {
+    Expected<std::int64_t> holds = evaluate(guard, runtimeSizes(*problem));
+    if (!holds) {
+      return badInput(fmt::format("guard '{}': {}", guard, holds.error().message));
+    }
+    if (*holds == 0) {
+      return badInput(
+          fmt::format("the kernel's guard '{}' does not hold for '{}'", guard, manifest.problem));
+    }
+  }
+  return {};
+}
+
+Expected<LaunchOutcome> launch(const CodeObject &object, const fs::path &folder, Device &device,
+                               const LaunchOptions &options) {
+  if (Expected<void> guarded = checkGuards(object.manifest); !guarded) {
+    return tl::unexpected<Error>(guarded.error());
+  }
+  Expected<std::vector<HostBuffer>> contents = makeBuffers(object.manifest, folder);
+  if (!contents) {
+    return tl::unexpected<Error>(contents.error());
+  }
+  std::vector<BufferView> views;
+  for (std::size_t i = 0; i < contents->size(); ++i) {
+    views.push_back({object.manifest.buffers[i].name, (*contents)[i].bytes()});
+  }
+  RunOptions how;
+  how.strict = options.strict;
+  how.seed = options.seed;
+  how.jobs = options.jobs;
+  Expected<RunResult> run = device.run(object, views, how);
+  if (!run) {
+    return tl::unexpected<Error>(run.error());
+  }
+  Expected<std::vector<SavedBuffer>> saved = saveBuffers(object.manifest, folder, *contents);
+  if (!saved) {
+    return tl::unexpected<Error>(saved.error());
+  }
+  return LaunchOutcome{std::move(*run), std::move(*saved)};
+}
+
+} // namespace kw

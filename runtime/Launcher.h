@@ -1,0 +1,51 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Runs a launch manifest as it stands: any code object, whoever made it. It proves nothing about
+// the numbers; runtime/Validator.h does.
+#pragma once
+
+#include "ir/CodeObject.h"
+#include "ir/support/Expected.h"
+#include "runtime/Device.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace kw {
+
+/// A manifest and the code object that it names, read and checked for form. Bad input: a file that
+/// is missing or no manifest, a code object that is missing.
+Expected<CodeObject> loadCodeObject(const std::filesystem::path &manifestFile);
+
+struct LaunchOptions {
+  bool strict = true;
+  std::uint64_t seed = 0; ///< order of waves; contents are seeded by the manifest
+  int jobs = 1;
+};
+
+struct SavedBuffer {
+  std::string buffer;
+  std::string file; ///< absolute
+  std::int64_t bytes = 0;
+};
+
+struct LaunchOutcome {
+  RunResult run;
+  std::vector<SavedBuffer> outputs;
+
+  bool ok() const { return run.findings.empty(); }
+};
+
+/// Fills the buffers as the manifest says, runs all launches, saves what is to be saved. Files are
+/// relative to `folder`, the manifest's. Guards are checked where the manifest names its problem,
+/// whose sizes they speak of.
+Expected<LaunchOutcome> launch(const CodeObject &object, const std::filesystem::path &folder,
+                               Device &device, const LaunchOptions &options);
+
+/// Bad input if the sizes of the manifest's problem break one of its guards.
+Expected<void> checkGuards(const Manifest &manifest);
+
+} // namespace kw

@@ -1,0 +1,182 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Bounds are derived in runtime/README.md.
+#include "runtime/Numbers.h"
+#include "runtime/RandomValues.h"
+#include "runtime/reference/Gemm.h"
+#include "runtime/validation/Oracle.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+namespace kw {
+namespace {
+
+constexpr double f32Roundoff = 0x1p-24;
+/// Sums of integers below this are exact in f32.
+constexpr double exactSum = 0x1p24;
+
+/// Roundings besides those of the k - 1 additions: the first addition to a zero accumulator, a
+/// product of f32 operands, alpha.
+constexpr double otherRoundings = 3;
+
+double relativeError(const Gemm &gemm) {
+  return (static_cast<double>(gemm.k) + otherRoundings) * f32Roundoff;
+}
+
+bool isInteger(double value) { return value == std::nearbyint(value); }
+
+/// Largest r so that integers in [-r, r] are exact in both types, their sum of k products is exact
+/// in f32, and results rarely overflow the output; 0: no such r.
+std::int64_t integerRange(const Gemm &gemm) {
+  const auto k = static_cast<double>(gemm.k);
+  double range = std::min(1 / unitRoundoff(gemm.aType), 1 / unitRoundoff(gemm.bType));
+  range = std::min(range, std::sqrt(exactSum / (k * std::max(1.0, std::fabs(gemm.alpha)))));
+  if (gemm.outType == ElementType::f16) { // deviation of the sum: sqrt(k) r^2 / 3; 6 of them
+    range = std::min(range, std::sqrt(65504.0 / (2 * std::sqrt(k))));
+  }
+  return isInteger(gemm.alpha) ? static_cast<std::int64_t>(range) : 0;
+}
+
+/// Vectors along k of an operand in memory: rows of A or columns of B.
+struct Vectors {
+  std::int64_t base, vectorStride, kStride, count;
+  auto key() const { return std::tuple(base, count); }
+  bool operator<(const Vectors &other) const { return key() < other.key(); }
+};
+
+class GemmOracle final : public Oracle {
+public:
+  GemmOracle(const Gemm &gemm, const LaunchPlan &launch)
+      : gemm(gemm), mapping(launch.mapping), tileM(launch.tileM), tileN(launch.tileN) {}
+
+  std::vector<InputSet> inputSets(std::uint64_t seed) const override {
+    return {{"random", seed, false}, {"integer", seed + 1, integerRange(gemm) > 0}};
+  }
+
+  std::vector<OutputBlock> blocksOf(std::uint64_t workgroup) const override {
+    const auto id = static_cast<std::int64_t>(workgroup);
+    const TileCoordinate tile = tileOf(mapping, id % mapping.tiles());
+    OutputBlock block;
+    block.tensor = "c";
+    block.workgroup = workgroup;
+    block.batch = id / mapping.tiles();
+    block.row = tile.m * tileM;
+    block.col = tile.n * tileN;
+    block.rows = std::clamp<std::int64_t>(gemm.m - block.row, 0, tileM);
+    block.cols = std::clamp<std::int64_t>(gemm.n - block.col, 0, tileN);
+    return {block};
+  }
+
+  void fill(const InputSet &set, std::span<const OutputBlock> blocks,
+            const TensorContents &contents) const override {
+    std::set<Vectors> rows;
+    std::set<Vectors> columns;
+    for (const OutputBlock &block : blocks) {
+      rows.insert(rowsOfA(block));
+      columns.insert(columnsOfB(block));
+    }
+    for (const Vectors &vectors : rows) {
+      fillVectors(set, 0, vectors, contents["a"]);
+    }
+    for (const Vectors &vectors : columns) {
+      fillVectors(set, 1, vectors, contents["b"]);
+    }
+  }
+
+  Expectation expect(const InputSet &set, const OutputBlock &block,
+                     const TensorContents &contents) const override {
+    const GemmBlock wanted{block.batch, block.row, block.col, block.rows, block.cols};
+    GemmReference reference =
+        referenceGemm(gemm, contents.data("a"), contents.data("b"), wanted, !set.exact);
+    Expectation expectation;
+    expectation.value = std::move(reference.value);
+    expectation.scale = std::move(reference.magnitude);
+    expectation.error = expectation.scale;
+    for (double &error : expectation.error) {
+      error *= relativeError(gemm);
+    }
+    return expectation;
+  }
+
+  double tolerance() const override {
+    const double error = relativeError(gemm);
+    return error + unitRoundoff(gemm.outType) * (1 + error);
+  }
+
+  double workPerWorkgroup() const override {
+    return 2.0 * tileM * tileN * static_cast<double>(gemm.k);
+  }
+
+  std::vector<std::vector<Problem>> neighbours() const override {
+    // Rows more and fewer, and a single one; with strides that leave gaps, where guards allow.
+    constexpr std::int64_t gap = 64; // elements: keeps every alignment that matters
+    return {{withRows(gemm.m - 1, 0)},
+            {withRows(gemm.m + 1, gap), withRows(gemm.m + 1, 0)},
+            {withRows(1, gap), withRows(1, 0)}};
+  }
+
+private:
+  Vectors rowsOfA(const OutputBlock &block) const {
+    const std::int64_t rowStride = gemm.aTransposed ? 1 : gemm.lda;
+    const std::int64_t kStride = gemm.aTransposed ? gemm.lda : 1;
+    return {block.batch * gemm.sa + block.row * rowStride, rowStride, kStride, block.rows};
+  }
+
+  Vectors columnsOfB(const OutputBlock &block) const {
+    const std::int64_t colStride = gemm.bTransposed ? gemm.ldb : 1;
+    const std::int64_t kStride = gemm.bTransposed ? 1 : gemm.ldb;
+    return {block.batch * gemm.sb + block.col * colStride, colStride, kStride, block.cols};
+  }
+
+  void fillVectors(const InputSet &set, std::uint64_t operand, const Vectors &vectors,
+                   const TensorContents::Entry &to) const {
+    RandomSource source;
+    source.seed = 2 * set.seed + operand;
+    if (set.exact) {
+      source.kind = RandomSource::Kind::integers;
+      source.range = integerRange(gemm);
+    }
+    const ElementType type = to.tensor.type;
+    const bool alongK = vectors.kStride == 1;
+    const std::int64_t lines = alongK ? vectors.count : gemm.k;
+    const std::int64_t pitch = alongK ? vectors.vectorStride : vectors.kStride;
+    for (std::int64_t line = 0; line < lines; ++line) {
+      fillRandom(source, type, to.bytes.data(), vectors.base + line * pitch,
+                 alongK ? gemm.k : vectors.count);
+    }
+  }
+
+  Problem withRows(std::int64_t m, std::int64_t gap) const {
+    Gemm other = gemm;
+    other.m = std::max<std::int64_t>(m, 1);
+    // Rows of the matrices as they lie in memory keep their pitch or get a wider one.
+    other.lda += gap + (gemm.aTransposed ? std::max<std::int64_t>(other.m - gemm.m, 0) : 0);
+    other.ldb += gap;
+    other.ldc += gap;
+    const bool broadcastA = gemm.batch > 1 && gemm.sa == 0;
+    const bool broadcastB = gemm.batch > 1 && gemm.sb == 0;
+    other.sa = broadcastA ? 0 : other.lda * (gemm.aTransposed ? other.k : other.m);
+    other.sb = broadcastB ? 0 : other.ldb * (gemm.bTransposed ? other.n : other.k);
+    other.sc = other.ldc * other.m;
+    return {other};
+  }
+
+  Gemm gemm;
+  WorkgroupMapping mapping;
+  std::int64_t tileM, tileN;
+};
+
+} // namespace
+
+Expected<std::unique_ptr<Oracle>> makeGemmOracle(const Gemm &gemm, const LaunchPlan &launch) {
+  if (Expected<void> covered = checkReferenceCovers(gemm); !covered) {
+    return tl::unexpected<Error>(covered.error());
+  }
+  return std::make_unique<GemmOracle>(gemm, launch);
+}
+
+} // namespace kw

@@ -1,0 +1,240 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/validation/ProofCase.h"
+
+#include "runtime/validation/Comparison.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <functional>
+#include <thread>
+
+namespace kw {
+namespace {
+
+/// Runs work(0..count-1) on several threads.
+void inParallel(std::size_t count, int jobs, const std::function<void(std::size_t)> &work) {
+  const std::size_t threads = std::min<std::size_t>(count, static_cast<std::size_t>(jobs));
+  const auto share = [&](std::size_t first) {
+    for (std::size_t i = first; i < count; i += threads) {
+      work(i);
+    }
+  };
+  std::vector<std::thread> others;
+  for (std::size_t first = 1; first < threads; ++first) {
+    others.emplace_back(share, first);
+  }
+  if (count > 0) {
+    share(0);
+  }
+  for (std::thread &other : others) {
+    other.join();
+  }
+}
+
+/// Position-dependent, four independent lanes for speed.
+std::uint64_t checksum(std::span<const std::uint8_t> bytes, std::uint64_t start) {
+  constexpr std::uint64_t factor = 0x9E3779B97F4A7C15U;
+  std::uint64_t lanes[4] = {start, start + 1, start + 2, start + 3};
+  std::size_t at = 0;
+  for (; at + sizeof(lanes) <= bytes.size(); at += sizeof(lanes)) {
+    std::uint64_t words[4];
+    std::memcpy(words, bytes.data() + at, sizeof(words));
+    for (int i = 0; i < 4; ++i) {
+      lanes[i] = (lanes[i] ^ words[i]) * factor;
+    }
+  }
+  std::uint64_t sum = lanes[0] ^ lanes[1] * 3 ^ lanes[2] * 5 ^ lanes[3] * 7;
+  for (; at < bytes.size(); ++at) {
+    sum = (sum ^ bytes[at]) * factor;
+  }
+  return sum;
+}
+
+Finding complaint(const char *kind, std::string detail) {
+  Finding finding;
+  finding.kind = kind;
+  finding.detail = std::move(detail);
+  return finding;
+}
+
+std::int64_t elementsOf(const Tensor &tensor) {
+  std::int64_t elements = 1;
+  for (const std::int64_t size : tensor.shape) {
+    elements *= size;
+  }
+  return elements;
+}
+
+} // namespace
+
+Expected<ProofCase> ProofCase::make(const CodeObject &object, const Problem &problem,
+                                    const Schedule &schedule, const Target &target) {
+  ProofCase proofCase;
+  proofCase.object = &object;
+  proofCase.problem = problem;
+  proofCase.plan = makePlan(problem, schedule, target);
+  proofCase.operands = tensors(problem);
+  Expected<std::unique_ptr<Oracle>> oracle = makeOracle(problem, proofCase.mainLaunch());
+  if (!oracle) {
+    return tl::unexpected<Error>(oracle.error());
+  }
+  proofCase.truth = std::move(*oracle);
+  if (Expected<void> fits = proofCase.checkManifest(); !fits) {
+    return tl::unexpected<Error>(fits.error());
+  }
+  return proofCase;
+}
+
+Expected<void> ProofCase::checkManifest() const {
+  const Manifest &manifest = object->manifest;
+  for (const Tensor &tensor : operands) {
+    const Buffer *buffer = manifest.findBuffer(tensor.name);
+    if (!buffer) {
+      return badInput(fmt::format("the manifest has no buffer '{}'", tensor.name));
+    }
+    if (buffer->bytes < spanBytes(tensor)) {
+      return badInput(fmt::format("buffer '{}' has {} bytes, the problem needs {}", tensor.name,
+                                  buffer->bytes, spanBytes(tensor)));
+    }
+  }
+  if (manifest.launches.size() != plan.launches.size()) {
+    return badInput(fmt::format("the manifest has {} launches, the schedule {}",
+                                manifest.launches.size(), plan.launches.size()));
+  }
+  for (std::size_t i = 0; i < manifest.launches.size(); ++i) {
+    const auto &grid = manifest.launches[i].grid;
+    const double workgroups = 1.0 * grid[0] * grid[1] * grid[2];
+    if (workgroups != static_cast<double>(plan.launches[i].workgroups)) {
+      return badInput(fmt::format("launch {}: the grid has {} workgroups, the schedule {}", i,
+                                  workgroups, plan.launches[i].workgroups));
+    }
+  }
+  return {};
+}
+
+std::int64_t ProofCase::outputElements() const {
+  std::int64_t elements = 0;
+  for (const Tensor &tensor : operands) {
+    elements += tensor.role == BufferRole::output ? elementsOf(tensor) : 0;
+  }
+  return elements;
+}
+
+Expected<ProofCase::Memory> ProofCase::allocate() const {
+  Memory memory;
+  for (const Buffer &buffer : object->manifest.buffers) {
+    const bool zero = buffer.init.kind == BufferInit::Kind::zero;
+    Expected<HostBuffer> made =
+        zero ? HostBuffer::zeroed(buffer.bytes) : HostBuffer::poisoned(buffer.bytes);
+    if (!made) {
+      return tl::unexpected<Error>(made.error());
+    }
+    memory.views.push_back({buffer.name, made->bytes()});
+    const auto operand = std::find_if(operands.begin(), operands.end(), [&](const Tensor &tensor) {
+      return tensor.name == buffer.name;
+    });
+    if (operand != operands.end()) {
+      memory.contents.add(*operand, made->bytes());
+    }
+    memory.buffers.push_back(std::move(*made));
+  }
+  return memory;
+}
+
+std::uint64_t ProofCase::checksumOfInputs(const Memory &memory) const {
+  std::uint64_t sum = 0;
+  for (const Tensor &tensor : operands) {
+    if (tensor.role == BufferRole::input) {
+      sum = checksum(memory.contents[tensor.name].bytes, sum);
+    }
+  }
+  return sum;
+}
+
+void ProofCase::checkWorkspaces(const Memory &memory, Observation &seen) const {
+  for (const PlanBuffer &buffer : plan.buffers) {
+    for (const BufferView &view : memory.views) {
+      if (buffer.resetAfter && view.name == buffer.name &&
+          firstOtherByte(view.bytes, 0) < view.bytes.size()) {
+        seen.findings.push_back(
+            complaint("not-reset", fmt::format("'{}' is not zero after the run", view.name)));
+      }
+    }
+  }
+}
+
+void ProofCase::checkOutputs(const InputSet &set, const std::vector<OutputBlock> &blocks,
+                             const Memory &memory, int jobs, Observation &seen) const {
+  const std::string circumstances = fmt::format("{} inputs, {}", set.name, print(problem));
+  const auto group = static_cast<std::size_t>(std::max(jobs, 1));
+  for (const Tensor &tensor : operands) {
+    if (tensor.role != BufferRole::output) {
+      continue;
+    }
+    std::vector<const OutputBlock *> own;
+    for (const OutputBlock &block : blocks) {
+      if (block.tensor == tensor.name) {
+        own.push_back(&block);
+      }
+    }
+    Comparison comparison(memory.contents[tensor.name], circumstances);
+    for (std::size_t first = 0; first < own.size(); first += group) {
+      std::vector<Expectation> expectations(std::min(group, own.size() - first));
+      inParallel(expectations.size(), jobs, [&](std::size_t i) {
+        expectations[i] = truth->expect(set, *own[first + i], memory.contents);
+      });
+      for (std::size_t i = 0; i < expectations.size(); ++i) {
+        comparison.check(*own[first + i], expectations[i]);
+      }
+    }
+    comparison.checkUntouched();
+    const std::vector<Finding> findings = comparison.findings();
+    seen.findings.insert(seen.findings.end(), findings.begin(), findings.end());
+    seen.checked += comparison.checked();
+    seen.maxAbs = std::max(seen.maxAbs, comparison.maxAbs());
+    seen.maxRel = std::max(seen.maxRel, comparison.maxRel());
+  }
+}
+
+Expected<Observation> ProofCase::run(Device &device, const InputSet &set,
+                                     const std::vector<std::uint64_t> &workgroups,
+                                     const ValidateOptions &options) const {
+  Expected<Memory> memory = allocate();
+  if (!memory) {
+    return tl::unexpected<Error>(memory.error());
+  }
+  std::vector<OutputBlock> blocks;
+  for (const std::uint64_t workgroup : workgroups) {
+    const std::vector<OutputBlock> own = truth->blocksOf(workgroup);
+    blocks.insert(blocks.end(), own.begin(), own.end());
+  }
+  truth->fill(set, blocks, memory->contents);
+  const std::uint64_t before = checksumOfInputs(*memory);
+
+  RunOptions how;
+  how.strict = options.strict;
+  how.seed = options.seed;
+  how.jobs = options.jobs;
+  const bool all = workgroups.size() == static_cast<std::size_t>(mainLaunch().workgroups);
+  how.workgroups.resize(object->manifest.launches.size());
+  how.workgroups.front() = all ? std::vector<std::uint64_t>() : workgroups;
+  Expected<RunResult> run = device.run(*object, memory->views, how);
+  if (!run) {
+    return tl::unexpected<Error>(run.error());
+  }
+
+  Observation seen;
+  seen.findings = std::move(run->findings);
+  seen.seconds = run->seconds;
+  seen.matrixFlops = run->matrixFlops;
+  if (checksumOfInputs(*memory) != before) {
+    seen.findings.push_back(complaint("input-modified", "an input was written to"));
+  }
+  checkWorkspaces(*memory, seen);
+  checkOutputs(set, blocks, *memory, options.jobs, seen);
+  return seen;
+}
+
+} // namespace kw
