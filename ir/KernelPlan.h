@@ -34,10 +34,10 @@ struct PlanBuffer {
 };
 
 enum class RegionKind : std::uint8_t {
-  prologue,  ///< once, before the loop: first loads, accumulator start
-  mainLoop,  ///< the steady state
-  tailStep,  ///< the last step where it is masked
-  diagonal,  ///< masked steps of a causal mask
+  prologue, ///< once, before the loop: first loads, accumulator start
+  mainLoop, ///< the steady state
+  tailStep, ///< the last step where it is masked
+  diagonal, ///< masked steps of a causal mask
   softmax,
   reduction, ///< across waves, lanes or workgroups
   epilogue,  ///< conversion and stores
@@ -67,21 +67,21 @@ struct WorkgroupKind {
 struct TileTraffic {
   TileOperand operand = TileOperand::none;
   bool write = false;
-  std::int32_t rows = 0;         ///< of the tile, in the outer storage dimension
-  std::int32_t bytesPerRow = 0;  ///< contiguous
-  std::int32_t vectorBytes = 0;  ///< per lane and instruction
-  std::int64_t pitchBytes = 0;   ///< from row to row in memory
-  bool perTrip = true;           ///< false: once per workgroup
+  std::int32_t rows = 0;        ///< of the tile, in the outer storage dimension
+  std::int64_t bytesPerRow = 0; ///< contiguous
+  std::int32_t vectorBytes = 0; ///< per lane and instruction
+  std::int64_t pitchBytes = 0;  ///< from row to row in memory
+  bool perTrip = true;          ///< false: once per workgroup
   /// Which tile coordinate selects the tile: workgroups that agree in it share the bytes.
   bool byTileM = false, byTileN = false;
-  bool alongTrips = false;       ///< a new tile each trip
+  bool alongTrips = false; ///< a new tile each trip
 };
 
 struct LdsBuffer {
   TileOperand operand = TileOperand::none;
   std::int32_t bytesPerStage = 0;
   std::int8_t stages = 1;
-  std::int32_t rowBytes = 0;     ///< pitch in LDS, padding included
+  std::int32_t rowBytes = 0; ///< pitch in LDS, padding included
   bool swizzled = false;
 };
 
@@ -93,7 +93,9 @@ struct RegisterUse {
   int addresses = 0; ///< offsets, pointers, loop state
   bool accumulatorsInAgpr = false;
 
-  int vgpr() const { return fragments + staging + addresses + (accumulatorsInAgpr ? 0 : accumulators); }
+  int vgpr() const {
+    return fragments + staging + addresses + (accumulatorsInAgpr ? 0 : accumulators);
+  }
   int agpr() const { return accumulatorsInAgpr ? accumulators : 0; }
 };
 
@@ -108,7 +110,7 @@ struct LaunchPlan {
   Inline<LdsBuffer, 8> lds;
   std::int32_t ldsBytes = 0; ///< per workgroup, all stages
   RegisterUse registers;
-  int occupancy = 0;         ///< waves per SIMD by registers, LDS and limits
+  int occupancy = 0; ///< waves per SIMD by registers, LDS and limits
   WorkgroupMapping mapping;
 };
 
@@ -136,8 +138,8 @@ struct KernelArgument {
 /// How a launch depends on run-time sizes, as text that C++ (ir/Expression.h) and the Python loader
 /// evaluate alike.
 struct LaunchInterface {
-  std::string kernel;                       ///< symbol
-  std::vector<std::string> grid;            ///< three expressions, workgroups
+  std::string kernel;            ///< symbol
+  std::vector<std::string> grid; ///< three expressions, workgroups
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::vector<KernelArgument> arguments;
   std::int64_t kernargBytes = 0;

@@ -24,12 +24,17 @@ namespace kw {
 struct TileLayout {
   LdsLayout layout = LdsLayout::plain;
   OperandPath path = OperandPath::lds;
+  bool transposing = false; ///< fragments are read by transposing reads (rows run along k)
   int rows = 0, rowBytes = 0;
 
   std::int64_t bytes() const; ///< of one stage
   std::int64_t address(int row, int byte) const;
-  /// The swizzle's granule permutation: position in LDS of 16-byte granule `g` of `row`.
-  int granule(int row, int g) const;
+  /// The swizzle's f: depends on row mod 16 alone and is linear over XOR, f(a ^ b) = f(a) ^ f(b),
+  /// so that codegen may compute it once a lane. 0 for other layouts.
+  int granuleMask(int row) const;
+  /// The swizzle's granule permutation: position in LDS of 16-byte granule `g` of `row`. Its own
+  /// inverse.
+  int granule(int row, int g) const { return g ^ granuleMask(row); }
 };
 
 /// Serialised bank accesses of one wave instruction: per phase the most loaded bank, summed over
@@ -37,6 +42,7 @@ struct TileLayout {
 int bankAccesses(const LdsPhases &phases, std::span<const std::int64_t> laneAddress);
 
 /// Shader clocks that the access occupies the CU's LDS: bankAccesses scaled by the port width.
+/// Widths without an entry in the target's table are served in consecutive lanes at port width.
 double ldsCycles(const Target &target, int bytesPerLane, bool write,
                  std::span<const std::int64_t> laneAddress);
 

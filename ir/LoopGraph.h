@@ -1,22 +1,41 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Dependence graph of one region of a kernel for one wave: vertices are tile operations, edges carry
-// latency and iteration distance. One graph serves two masters: the cost model reads the initiation
-// interval, codegen emits the operations in the order of the modulo schedule. It promises order and
-// interval, not LLVM's addresses or the waits that LLVM adds for LDS reads.
+// Dependence graph of one region of a kernel for one wave: vertices are tile operations, edges
+// carry latency and iteration distance. One graph serves two masters: the cost model reads the
+// initiation interval, codegen emits the operations in the order of the modulo schedule. It
+// promises order and interval, not LLVM's addresses or the waits that LLVM adds for LDS reads.
+// Graphs are made by LoopBuilder.h; ModuloSchedule.h finds the slots of interleaved ones.
 #pragma once
 
 #include <boost/graph/adjacency_list.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kw {
 
 /// Operands that a region moves or multiplies. One list for all families.
 enum class TileOperand : std::uint8_t {
-  none, a, b, c, x, weight, residual, y, sum, q, k, v, p, o, lse, scaleA, scaleB,
+  none,
+  a,
+  b,
+  c,
+  x,
+  weight,
+  residual,
+  y,
+  sum,
+  q,
+  k,
+  v,
+  p,
+  o,
+  lse,
+  scaleA,
+  scaleB,
 };
 
 enum class TileOpKind : std::uint8_t {
@@ -28,12 +47,15 @@ enum class TileOpKind : std::uint8_t {
   vector,     ///< `count` vector ALU instructions (`transcendentals` of them transcendental)
   reduce,     ///< reduction over the lanes of a row, in the wave or through LDS
   store,      ///< one vector store per lane
-  wait,       ///< until at most `pending` vector memory operations (or LDS ones) are outstanding
-  barrier,    ///< workgroup barrier
+  /// Until at most `pendingVector` vector memory (or `pendingLds` LDS) operations are outstanding.
+  /// For loads of `operand`; none: of all that are loaded directly.
+  wait,
+  barrier, ///< workgroup barrier
 };
 
-/// One operation of one wave in one iteration of a region. Which of the fields mean something depends
-/// on the kind; unused ones are 0. All indices are static, so codegen resolves addresses from them.
+/// One operation of one wave in one iteration of a region. Which of the fields mean something
+/// depends on the kind; unused ones are 0. All indices are static, so codegen resolves addresses
+/// from them.
 struct TileOp {
   TileOpKind kind = TileOpKind::vector;
   TileOperand operand = TileOperand::none;
@@ -50,8 +72,9 @@ struct TileOp {
   bool operator==(const TileOp &) const = default;
 };
 
-/// Shader clocks for which one operation of one wave occupies each resource. `lds` is of the CU, the
-/// others are of the SIMD that the wave lives on.
+/// Shader clocks for which one operation of one wave occupies each resource. `lds` and
+/// `vectorMemory` are of the CU, `matrix` and `valu` of the SIMD that the wave lives on, `issue` is
+/// the wave's own: different waves issue at the same time.
 struct ResourceUse {
   float matrix = 0, valu = 0, lds = 0, vectorMemory = 0, issue = 0;
 };
@@ -59,7 +82,7 @@ struct ResourceUse {
 struct LoopVertex {
   TileOp op;
   ResourceUse use;
-  int slot = 0; ///< start in the modulo schedule, shader clocks from the start of the iteration
+  int slot = 0; ///< start in the emitted order, shader clocks from the start of the iteration
 };
 
 struct LoopEdge {
@@ -67,8 +90,8 @@ struct LoopEdge {
   int distance = 0; ///< iterations
 };
 
-using LoopDependences = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS,
-                                              LoopVertex, LoopEdge>;
+using LoopDependences =
+    boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, LoopVertex, LoopEdge>;
 
 struct LoopGraph {
   LoopDependences graph;
@@ -82,8 +105,25 @@ struct LoopGraph {
   double length = 0;
   int maxAhead = 0;
 
+  std::size_t size() const { return order.size(); }
   const TileOp &op(std::size_t position) const { return graph[order[position]].op; }
 };
+
+inline bool isVectorMemory(TileOpKind kind) {
+  return kind == TileOpKind::globalLoad || kind == TileOpKind::directLoad ||
+         kind == TileOpKind::store;
+}
+
+/// vmcnt for the wait at `position` in iteration `iteration` of a loop over steps 0 .. steps-1
+/// whose prologue consists of iterations -maxAhead .. -1: the number of vector memory instructions
+/// issued after the last one that is waited for, when operations of steps below 0 are left out and
+/// those of steps >= `steps` are issued only with `drainIssues`. -1: nothing to wait for. Not
+/// clamped.
+int pendingVectorAt(const LoopGraph &loop, std::size_t position, std::int64_t iteration,
+                    std::int64_t steps, bool drainIssues);
+
+std::string_view name(TileOperand operand);
+std::string_view name(TileOpKind kind);
 
 /// One line an operation, in emitted order: for tests, `--emit` and reading.
 std::string print(const LoopGraph &loop);

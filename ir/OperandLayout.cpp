@@ -1,0 +1,130 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/OperandLayout.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace kw {
+namespace {
+
+constexpr int lanes = 64;
+constexpr int granuleBytes = 16;
+constexpr int transposingReadBytes = 8; ///< ds_read_b64_tr_b16
+constexpr int transposingRows = 4;      ///< of k, that one such read covers per group of 16 lanes
+
+template <typename T> constexpr T ceilDiv(T a, T b) { return (a + b - 1) / b; }
+
+/// Byte of a lane's vector in the tile as it lies in LDS before padding.
+std::int64_t linearByte(const OperandTile &tile, int piece, int wave, int lane) {
+  const std::int64_t chunk = std::int64_t(piece) * tile.waves + wave;
+  return (chunk * lanes + lane) * tile.vectorBytes;
+}
+
+/// Elements of k that one lane holds of a fragment.
+int elementsPerLane(const OperandTile &tile) { return tile.fragmentRows * tile.fragmentK / lanes; }
+
+/// ds_read_b64_tr_b16: within 16 lanes, lane s reads 8 bytes of row s / 4; afterwards lane l holds
+/// column l of the four rows. [gfx950.md 2.5]
+std::int64_t transposingAddress(const OperandTile &tile, int column, int slice, int read,
+                                int lane) {
+  const int group = lane / 16; // of 16 columns, and for 16-wide fragments of k
+  const int columnGroups = tile.fragmentRows / 16;
+  const int kGroup = group / columnGroups;
+  const int row = slice * tile.fragmentK + kGroup * elementsPerLane(tile) + read * transposingRows +
+                  lane % 16 / 4;
+  const int first = column + group % columnGroups * 16;
+  return tile.layout.address(row, first * tile.elementBytes + lane % 4 * transposingReadBytes);
+}
+
+} // namespace
+
+OperandTile operandTile(const Gemm &gemm, const GemmSchedule &schedule, TileOperand operand) {
+  assert(operand == TileOperand::a || operand == TileOperand::b);
+  const bool isA = operand == TileOperand::a;
+  const auto &tiling = schedule.tiling;
+  const auto &decided = isA ? schedule.a : schedule.b;
+  const bool kContiguous = isA ? gemm.aKContiguous() : gemm.bKContiguous();
+  const int outer = isA ? tiling.m : tiling.n;
+
+  OperandTile tile;
+  tile.operand = operand;
+  tile.elementBytes = std::max(1, bitWidth(isA ? gemm.aType : gemm.bType) / 8);
+  tile.vectorBytes = decided.vectorBytes;
+  tile.waves = schedule.waves();
+  tile.rows = kContiguous ? outer : tiling.k;
+  tile.layout.layout = decided.layout;
+  tile.layout.path = decided.path;
+  tile.layout.transposing = !kContiguous;
+  tile.layout.rowBytes = (kContiguous ? tiling.k : outer) * tile.elementBytes;
+
+  const int pieceBytes = tile.waves * lanes * tile.vectorBytes;
+  tile.pieces = ceilDiv(tile.rows * tile.layout.rowBytes, pieceBytes);
+  tile.layout.rows = ceilDiv(tile.pieces * pieceBytes, tile.layout.rowBytes);
+
+  tile.fragmentRows = isA ? tiling.mfmaM : tiling.mfmaN;
+  tile.fragmentK = tiling.mfmaK;
+  tile.waveRows = ceilDiv(outer, isA ? tiling.wavesM : tiling.wavesN);
+  tile.fragments = ceilDiv(tile.waveRows, tile.fragmentRows);
+  tile.slices = ceilDiv(tiling.k, tiling.mfmaK);
+  const int laneBytes = elementsPerLane(tile) * tile.elementBytes;
+  tile.readBytes = std::min(laneBytes, kContiguous ? granuleBytes : transposingReadBytes);
+  tile.reads = tile.readBytes > 0 ? laneBytes / tile.readBytes : 1;
+  return tile;
+}
+
+TilePosition loadedPosition(const OperandTile &tile, int piece, int wave, int lane) {
+  const std::int64_t linear = linearByte(tile, piece, wave, lane);
+  const int row = static_cast<int>(linear / tile.layout.rowBytes);
+  const int byte = static_cast<int>(linear % tile.layout.rowBytes);
+  if (tile.layout.path == OperandPath::lds) {
+    return {row, byte};
+  }
+  const int granule = tile.layout.granule(row, byte / granuleBytes);
+  return {row, granule * granuleBytes + byte % granuleBytes};
+}
+
+std::int64_t stagedAddress(const OperandTile &tile, int piece, int wave, int lane) {
+  const TilePosition position = loadedPosition(tile, piece, wave, lane);
+  return tile.layout.address(position.row, position.byte);
+}
+
+std::int64_t fragmentAddress(const OperandTile &tile, int waveIndex, int fragment, int slice,
+                             int read, int lane) {
+  const int first = waveIndex * tile.waveRows + fragment * tile.fragmentRows;
+  if (tile.layout.transposing) {
+    return transposingAddress(tile, first, slice, read, lane);
+  }
+  const int k = slice * tile.fragmentK + lane / tile.fragmentRows * elementsPerLane(tile);
+  return tile.layout.address(first + lane % tile.fragmentRows,
+                             k * tile.elementBytes + read * tile.readBytes);
+}
+
+ResultPosition resultPosition(int size, bool swapped, int reg, int lane) {
+  const int groups = lanes / size;
+  const int i = reg / 4 * 4 * groups + lane / size * 4 + reg % 4;
+  const int j = lane % size;
+  return swapped ? ResultPosition{j, i} : ResultPosition{i, j};
+}
+
+ResultStores resultStores(const Gemm &gemm, const GemmSchedule &schedule) {
+  constexpr int neighbours = 4; // registers that follow one another along n when swapped
+  const int registers = ceilDiv(schedule.tiling.mfmaM * schedule.tiling.mfmaN, lanes);
+  const int elementBytes = std::max(1, bitWidth(gemm.outType) / 8);
+  const int perStore = schedule.epilogue == EpiloguePath::swap ? neighbours : 1;
+  ResultStores result;
+  result.stores = ceilDiv(registers, perStore);
+  result.bytes = perStore * elementBytes;
+  result.conversions = (gemm.alpha != 1 ? registers : 0) +
+                       (gemm.outType != gemm.accType ? ceilDiv(registers, 2) : 0);
+  return result;
+}
+
+std::int64_t kSteps(const Gemm &gemm, int tileK) { return ceilDiv<std::int64_t>(gemm.k, tileK); }
+
+KRange kRange(const Gemm &gemm, int tileK, std::int64_t step) {
+  const std::int64_t first = gemm.k - (kSteps(gemm, tileK) - 1) * tileK;
+  return step == 0 ? KRange{0, first} : KRange{first + (step - 1) * tileK, tileK};
+}
+
+} // namespace kw

@@ -1,0 +1,94 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which lane moves which bytes of a GEMM operand's tile: global memory -> LDS -> fragments of
+// matrix instructions, and which element of the result each accumulator register holds. Pure
+// functions: codegen emits these addresses, the cost model counts their bank conflicts, tests check
+// them.
+//
+// An operand's tile is `rows` x `layout.rowBytes`, rows in the outer storage direction:
+//   k contiguous (a=mk, b=nk): rows along m or n, a row holds tileK elements
+//   n contiguous (b=kn):       rows along k, a row holds tileN elements; transposing reads
+// It is loaded in chunks of 64 lanes x vectorBytes; wave w takes chunk `piece * waves + w`. The
+// last piece may reach behind the tile: every wave issues the same number of loads, lanes outside
+// get an offset out of range (zeros), and the stage in LDS has room for them (`layout.rows` >=
+// `rows`).
+#pragma once
+
+#include "ir/LdsLayout.h"
+#include "ir/LoopGraph.h"
+#include "ir/ops/Gemm.h"
+
+namespace kw {
+
+struct OperandTile {
+  TileOperand operand = TileOperand::none;
+  TileLayout layout;
+  int rows = 0;
+  int vectorBytes = 0;
+  int waves = 1;  ///< of the workgroup
+  int pieces = 0; ///< loads of one lane
+  int elementBytes = 2;
+
+  int fragmentRows = 0; ///< of the matrix instruction along m or n: 16 or 32
+  int fragmentK = 0;    ///< its k
+  int waveRows = 0;     ///< of the wave's tile along m or n
+  int fragments = 0;    ///< waveRows / fragmentRows
+  int slices = 0;       ///< tileK / fragmentK
+  int readBytes = 0;    ///< a lane, of one LDS read instruction
+  int reads = 1;        ///< LDS read instructions of one fragment
+
+  /// Of one stage: a multiple of 16.
+  std::int64_t stageBytes() const { return (layout.bytes() + 15) / 16 * 16; }
+  int registersPerFragment() const { return reads * readBytes / 4; }
+};
+
+/// `operand` is a or b. Any values the parser accepts; divisions by impossible tiles round up.
+OperandTile operandTile(const Gemm &gemm, const GemmSchedule &schedule, TileOperand operand);
+
+struct TilePosition {
+  int row = 0, byte = 0;
+  bool operator==(const TilePosition &) const = default;
+};
+
+/// Bytes [byte, byte + vectorBytes) of `row` of the tile in global memory that a lane fetches. On
+/// the direct path LDS receives lanes in order, so the swizzle permutes what they fetch.
+TilePosition loadedPosition(const OperandTile &tile, int piece, int wave, int lane);
+inline bool isInside(const OperandTile &tile, TilePosition position) {
+  return position.row < tile.rows;
+}
+/// Byte in the stage where that vector lands (direct load) or is written (lds path).
+std::int64_t stagedAddress(const OperandTile &tile, int piece, int wave, int lane);
+
+/// Byte in the stage that a lane passes to LDS read `read` of fragment (`fragment`, `slice`) of the
+/// wave whose tile starts at row or column `waveIndex * waveRows`.
+std::int64_t fragmentAddress(const OperandTile &tile, int waveIndex, int fragment, int slice,
+                             int read, int lane);
+
+/// Element of the fragment's product. [gfx950.md 2.2]
+struct ResultPosition {
+  int m = 0, n = 0;
+  bool operator==(const ResultPosition &) const = default;
+};
+/// `size` 16 or 32, `reg` < size * size / 64. `swapped`: b was given as the instruction's first
+/// operand, so that four consecutive registers are neighbours along n instead of m.
+ResultPosition resultPosition(int size, bool swapped, int reg, int lane);
+
+/// How one fragment of the result leaves the registers: contiguous elements a lane and store.
+struct ResultStores {
+  int stores = 0;      ///< store instructions of one fragment
+  int bytes = 0;       ///< a lane and store
+  int conversions = 0; ///< vector instructions of one fragment: alpha, conversion in pairs
+};
+ResultStores resultStores(const Gemm &gemm, const GemmSchedule &schedule);
+
+/// K range of a step. Where tileK doesn't divide k, step 0 is the short one: [0, k - (steps-1) *
+/// tileK), so that masks stand before the loop only.
+struct KRange {
+  std::int64_t begin = 0, size = 0;
+  bool operator==(const KRange &) const = default;
+};
+std::int64_t kSteps(const Gemm &gemm, int tileK);
+KRange kRange(const Gemm &gemm, int tileK, std::int64_t step);
+
+} // namespace kw

@@ -1,0 +1,36 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/WorkgroupMapping.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace kw {
+
+std::int64_t remapXcd(std::int64_t id, std::int64_t total, int xcds) {
+  assert(id >= 0 && id < total && xcds >= 1);
+  const std::int64_t xcd = id % xcds;
+  const std::int64_t count = total / xcds;
+  const std::int64_t rest = total % xcds;
+  return xcd * count + std::min(xcd, rest) + id / xcds;
+}
+
+TileCoordinate groupedTile(std::int64_t position, std::int64_t tilesM, std::int64_t tilesN,
+                           int groupM) {
+  assert(position >= 0 && position < tilesM * tilesN);
+  if (groupM <= 0) {
+    return {position / tilesN, position % tilesN};
+  }
+  const std::int64_t perGroup = groupM * tilesN;
+  const std::int64_t firstRow = position / perGroup * groupM;
+  const std::int64_t rows = std::min<std::int64_t>(groupM, tilesM - firstRow);
+  const std::int64_t inGroup = position % perGroup;
+  return {firstRow + inGroup % rows, inGroup / rows};
+}
+
+TileCoordinate tileOf(const WorkgroupMapping &mapping, std::int64_t id) {
+  const std::int64_t position = remapXcd(id, mapping.tiles(), mapping.xcds);
+  return groupedTile(position, mapping.tilesM, mapping.tilesN, mapping.groupM);
+}
+
+} // namespace kw

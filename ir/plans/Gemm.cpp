@@ -1,0 +1,237 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The plan of a GEMM: one launch, one workgroup an output tile.
+#include "ir/Occupancy.h"
+#include "ir/OperandLayout.h"
+#include "ir/plans/GemmInterface.h"
+#include "ir/plans/GemmLoop.h"
+#include "ir/plans/Plans.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+namespace kw {
+namespace {
+
+constexpr int lanes = 64;
+
+struct Tiles {
+  std::int64_t m = 1, n = 1; ///< tiles along m and n
+  std::int64_t fullM = 0, fullN = 0;
+  std::int32_t restM = 0, restN = 0; ///< rows and columns of the last, partial tile; 0: none
+};
+
+Tiles tilesOf(const Gemm &gemm, const GemmSchedule::Tiling &tiling) {
+  Tiles tiles;
+  tiles.m = ceilDiv<std::int64_t>(gemm.m, tiling.m);
+  tiles.n = ceilDiv<std::int64_t>(gemm.n, tiling.n);
+  tiles.fullM = gemm.m / tiling.m;
+  tiles.fullN = gemm.n / tiling.n;
+  tiles.restM = static_cast<std::int32_t>(gemm.m % tiling.m);
+  tiles.restN = static_cast<std::int32_t>(gemm.n % tiling.n);
+  return tiles;
+}
+
+void addBuffers(const Gemm &gemm, KernelPlan &plan) {
+  const auto matrix = [&](std::string_view name, BufferRole role, ElementType type,
+                          std::int64_t rows, std::int64_t columns, std::int64_t pitch,
+                          std::int64_t batchStride) {
+    const std::int64_t elements = (gemm.batch - 1) * batchStride + (rows - 1) * pitch + columns;
+    plan.buffers.push_back({name, role, bytesOf(type, elements)});
+  };
+  const bool ka = gemm.aKContiguous(), kb = gemm.bKContiguous();
+  matrix("a", BufferRole::input, gemm.aType, ka ? gemm.m : gemm.k, ka ? gemm.k : gemm.m, gemm.lda,
+         gemm.sa);
+  matrix("b", BufferRole::input, gemm.bType, kb ? gemm.n : gemm.k, kb ? gemm.k : gemm.n, gemm.ldb,
+         gemm.sb);
+  matrix("c", BufferRole::output, gemm.outType, gemm.m, gemm.n, gemm.ldc, gemm.sc);
+}
+
+TileTraffic operandTraffic(const OperandTile &tile, std::int64_t pitch) {
+  TileTraffic traffic;
+  traffic.operand = tile.operand;
+  traffic.rows = tile.rows;
+  traffic.bytesPerRow = tile.layout.rowBytes;
+  traffic.vectorBytes = tile.vectorBytes;
+  traffic.pitchBytes = pitch * tile.elementBytes;
+  traffic.byTileM = tile.operand == TileOperand::a;
+  traffic.byTileN = tile.operand == TileOperand::b;
+  traffic.alongTrips = true;
+  return traffic;
+}
+
+TileTraffic resultTraffic(const Gemm &gemm, const GemmSchedule &schedule) {
+  const std::int64_t elementBytes = std::max(1, bitWidth(gemm.outType) / 8);
+  TileTraffic traffic;
+  traffic.operand = TileOperand::c;
+  traffic.write = true;
+  traffic.rows = schedule.tiling.m;
+  traffic.bytesPerRow = schedule.tiling.n * elementBytes;
+  traffic.vectorBytes = resultStores(gemm, schedule).bytes;
+  traffic.pitchBytes = gemm.ldc * elementBytes;
+  traffic.perTrip = false;
+  traffic.byTileM = traffic.byTileN = true;
+  return traffic;
+}
+
+/// Registers of what lies between global memory and LDS: one step of the operand a prefetch.
+int stagingRegisters(const OperandTile &tile, const GemmSchedule::Pipeline &pipeline) {
+  if (tile.layout.path == OperandPath::direct) {
+    return 0;
+  }
+  const int stepsInFlight = std::max(1, pipeline.prefetch - (pipeline.stages - 1));
+  return stepsInFlight * tile.pieces * std::max(1, tile.vectorBytes / 4);
+}
+
+/// Serial order reads all fragments of a step before the first matrix instruction. Interleaved, one
+/// slice of the inner side stays live, the outer side passes by, and reads run ahead of their use
+/// by the LDS latency.
+int fragmentRegisters(const OperandTile &a, const OperandTile &b, LoopOrder order) {
+  const int all =
+      a.slices * (a.fragments * a.registersPerFragment() + b.fragments * b.registersPerFragment());
+  if (order == LoopOrder::serial) {
+    return all;
+  }
+  constexpr int ahead = 6; ///< fragments read before their use: LDS latency / MFMA cycles + 2
+  const int inner = std::min(a.fragments, b.fragments);
+  const int live = (inner + ahead) * std::max(a.registersPerFragment(), b.registersPerFragment());
+  return std::min(all, live);
+}
+
+RegisterUse registerUse(const OperandTile &a, const OperandTile &b, const GemmSchedule &schedule) {
+  const auto &tiling = schedule.tiling;
+  RegisterUse use;
+  use.accumulators = ceilDiv(a.fragments * b.fragments * tiling.mfmaM * tiling.mfmaN, lanes);
+  use.fragments = fragmentRegisters(a, b, schedule.pipeline.order);
+  use.staging = stagingRegisters(a, schedule.pipeline) + stagingRegisters(b, schedule.pipeline);
+  constexpr int base = 14; ///< lane and wave positions, result offsets, temporaries
+  use.addresses = base + a.slices + b.slices + std::min(a.pieces, 8) + std::min(b.pieces, 8);
+  use.accumulatorsInAgpr = schedule.accumulator == AccumulatorFile::agpr;
+  return use;
+}
+
+void addKinds(const Tiles &tiles, std::int64_t batch, const GemmSchedule::Tiling &tiling,
+              const Inline<std::int32_t, 8> &trips, LaunchPlan &launch) {
+  const auto add = [&](std::string_view name, std::int64_t count, std::int32_t usefulM,
+                       std::int32_t usefulN) {
+    if (count > 0) {
+      launch.kinds.push_back({name, count * batch, trips, usefulM, usefulN});
+    }
+  };
+  const std::int64_t edgeM = tiles.restM > 0 ? 1 : 0, edgeN = tiles.restN > 0 ? 1 : 0;
+  add("interior", tiles.fullM * tiles.fullN, tiling.m, tiling.n);
+  add("edgeM", edgeM * tiles.fullN, tiles.restM, tiling.n);
+  add("edgeN", tiles.fullM * edgeN, tiling.m, tiles.restN);
+  add("corner", edgeM * edgeN, tiles.restM, tiles.restN);
+}
+
+/// What a region's graph depends on, of the schedule and of what follows from it.
+LoopKey loopKey(const GemmSchedule &schedule, RegionKind region, int resident) {
+  const auto &tiling = schedule.tiling;
+  const auto &pipeline = schedule.pipeline;
+  const bool staged = schedule.a.path == OperandPath::lds || schedule.b.path == OperandPath::lds;
+  LoopKeyPacker packer;
+  packer.add(static_cast<std::uint64_t>(region), 3)
+      .add(tiling.m / 16, 6)
+      .add(tiling.n / 16, 6)
+      .add(tiling.k / 8, 7)
+      .add(tiling.wavesM, 4)
+      .add(tiling.wavesN, 4)
+      .add(tiling.mfmaM / 32, 1)
+      .add(tiling.mfmaK / 8, 4);
+  if (region == RegionKind::epilogue) {
+    return packer.add(static_cast<std::uint64_t>(schedule.epilogue), 1).key();
+  }
+  for (const auto *operand : {&schedule.a, &schedule.b}) {
+    packer.add(static_cast<std::uint64_t>(operand->path), 1)
+        .add(static_cast<std::uint64_t>(operand->layout), 2)
+        .add(std::countr_zero(static_cast<unsigned>(operand->vectorBytes)), 3);
+  }
+  return packer.add(pipeline.stages, 3)
+      .add(staged ? pipeline.prefetch : pipeline.stages - 1, 3)
+      .add(static_cast<std::uint64_t>(pipeline.order), 1)
+      .add(resident, 5)
+      .key();
+}
+
+/// Workgroups on one CU at the same time, as far as there are that many.
+int residentWorkgroups(const LaunchPlan &launch, const Target &target) {
+  const int fit = workgroupsPerCu(target, launch.registers.vgpr(), launch.registers.agpr(),
+                                  launch.ldsBytes, launch.waves);
+  const std::int64_t there = ceilDiv<std::int64_t>(launch.workgroups, target.cus);
+  return static_cast<int>(std::clamp<std::int64_t>(std::min<std::int64_t>(fit, there), 1, 31));
+}
+
+void addRegions(const Gemm &gemm, const GemmSchedule &schedule, const Target &target,
+                LaunchPlan &launch, Inline<std::int32_t, 8> &trips) {
+  const int resident = residentWorkgroups(launch, target);
+  const auto add = [&](RegionKind kind, RegionKind graph, std::int64_t count) {
+    launch.regions.push_back({kind, 0, loopKey(schedule, graph, resident)});
+    trips.push_back(static_cast<std::int32_t>(count));
+  };
+  const std::int64_t steps = kSteps(gemm, schedule.tiling.k);
+  const bool tail = gemm.k % schedule.tiling.k != 0;
+  add(RegionKind::prologue, RegionKind::prologue, 1);
+  if (tail) {
+    add(RegionKind::tailStep, RegionKind::mainLoop, 1);
+  }
+  add(RegionKind::mainLoop, RegionKind::mainLoop, steps - (tail ? 1 : 0));
+  add(RegionKind::epilogue, RegionKind::epilogue, 1);
+}
+
+LdsBuffer ldsBuffer(const OperandTile &tile, int stages) {
+  const bool padded =
+      tile.layout.layout == LdsLayout::padding && tile.layout.path == OperandPath::lds;
+  return {tile.operand, static_cast<std::int32_t>(tile.stageBytes()),
+          static_cast<std::int8_t>(stages), tile.layout.rowBytes + (padded ? 16 : 0),
+          tile.layout.layout == LdsLayout::swizzle};
+}
+
+KernelPlan planGemm(const Problem &problem, const Schedule &any, const Target &target) {
+  const Gemm &gemm = problem.gemm();
+  const auto &schedule = std::get<GemmSchedule>(any);
+  const Tiles tiles = tilesOf(gemm, schedule.tiling);
+  const OperandTile a = operandTile(gemm, schedule, TileOperand::a);
+  const OperandTile b = operandTile(gemm, schedule, TileOperand::b);
+
+  KernelPlan plan;
+  addBuffers(gemm, plan);
+  LaunchPlan &launch = plan.launches.emplace_back();
+  launch.role = "main";
+  launch.waves = schedule.waves();
+  launch.workgroups = tiles.m * tiles.n * gemm.batch;
+  launch.tileM = schedule.tiling.m;
+  launch.tileN = schedule.tiling.n;
+  launch.mapping = {tiles.m, tiles.n, gemm.batch, schedule.mapping.xcdRemap ? target.xcds : 1,
+                    schedule.mapping.groupM};
+  launch.traffic = {operandTraffic(a, gemm.lda), operandTraffic(b, gemm.ldb),
+                    resultTraffic(gemm, schedule)};
+  launch.lds = {ldsBuffer(a, schedule.pipeline.stages), ldsBuffer(b, schedule.pipeline.stages)};
+  for (const LdsBuffer &buffer : launch.lds) {
+    launch.ldsBytes += buffer.bytesPerStage * buffer.stages;
+  }
+  launch.registers = registerUse(a, b, schedule);
+  launch.occupancy = occupancy(target, launch.registers.vgpr(), launch.registers.agpr(),
+                               launch.ldsBytes, launch.waves);
+  Inline<std::int32_t, 8> trips;
+  addRegions(gemm, schedule, target, launch, trips);
+  addKinds(tiles, gemm.batch, schedule.tiling, trips, launch);
+  return plan;
+}
+
+LoopGraph graphOf(const Problem &problem, const Schedule &schedule, const Target &target,
+                  const LaunchPlan &launch, const Region &region) {
+  return gemmLoop(problem, std::get<GemmSchedule>(schedule), target, region.kind,
+                  residentWorkgroups(launch, target));
+}
+
+} // namespace
+
+const Planner &gemmPlanner() {
+  static const Planner planner{planGemm, graphOf, gemmInterface, gemmSizes, gemmStem};
+  return planner;
+}
+
+} // namespace kw

@@ -1,0 +1,96 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/plans/GemmInterface.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kw {
+namespace {
+
+/// Work-items of a launch are counted in 32 bits. [AQL dispatch packet]
+constexpr std::int64_t largestGrid = (std::int64_t(1) << 32) - 1;
+constexpr std::int64_t largestArgument = 2147483647;
+
+struct Stride {
+  std::string_view name;
+  std::int64_t row = 0;     ///< elements that a row must hold
+  std::int64_t rows = 0;    ///< over which one offset reaches
+  std::int64_t divisor = 1; ///< elements of one access
+  int elementBytes = 2;
+};
+
+void addGuards(const Stride &stride, bool rowIsM, std::vector<std::string> &guards) {
+  guards.push_back(rowIsM ? fmt::format("{} >= m", stride.name)
+                          : fmt::format("{} >= {}", stride.name, stride.row));
+  guards.push_back(
+      fmt::format("{} <= {}", stride.name,
+                  std::min(largestArgument, largestOffset / (stride.rows * stride.elementBytes))));
+  if (stride.divisor > 1) {
+    guards.push_back(fmt::format("{} % {} == 0", stride.name, stride.divisor));
+  }
+}
+
+int elementBytes(ElementType type) { return std::max(1, bitWidth(type) / 8); }
+
+std::vector<std::string> guardsOf(const Gemm &gemm, const GemmSchedule &schedule) {
+  const auto &tiling = schedule.tiling;
+  const int aBytes = elementBytes(gemm.aType), bBytes = elementBytes(gemm.bType);
+  const bool ka = gemm.aKContiguous(), kb = gemm.bKContiguous();
+  constexpr int swappedStore = 4; ///< elements of one store with epilogue=swap
+  const std::int64_t tilesN = ceilDiv<std::int64_t>(gemm.n, tiling.n);
+  const std::int64_t tilesM =
+      largestGrid / (std::int64_t(schedule.waves()) * 64 * tilesN * gemm.batch);
+
+  std::vector<std::string> guards{
+      "m >= 1", fmt::format("m <= {}", std::min(largestArgument, tilesM * tiling.m))};
+  addGuards({"lda", gemm.k, ka ? tiling.m : gemm.k, schedule.a.vectorBytes / aBytes, aBytes}, !ka,
+            guards);
+  addGuards({"ldb", kb ? gemm.k : gemm.n, kb ? tiling.n : gemm.k, schedule.b.vectorBytes / bBytes,
+             bBytes},
+            false, guards);
+  addGuards({"ldc", gemm.n, tiling.m, schedule.epilogue == EpiloguePath::swap ? swappedStore : 1,
+             elementBytes(gemm.outType)},
+            false, guards);
+  return guards;
+}
+
+} // namespace
+
+KernelInterface gemmInterface(const Problem &problem, const Schedule &any, const Target &target) {
+  const Gemm &gemm = problem.gemm();
+  const auto &schedule = std::get<GemmSchedule>(any);
+  LaunchInterface launch;
+  launch.kernel = kernelName(problem, any);
+  launch.grid = {fmt::format("ceildiv(m, {}) * {}", schedule.tiling.m,
+                             ceilDiv<std::int64_t>(gemm.n, schedule.tiling.n) * gemm.batch),
+                 "1", "1"};
+  launch.block = {static_cast<std::uint32_t>(schedule.waves() * target.waveSize), 1, 1};
+  for (const char *buffer : {"a", "b", "c"}) {
+    addArgument(launch, buffer, KernelArgument::Kind::pointer);
+  }
+  KernelInterface interface;
+  for (const auto &[name, value] : gemmSizes(problem)) {
+    addArgument(launch, name, KernelArgument::Kind::i32);
+    interface.sizes.push_back(name);
+  }
+  interface.launches.push_back(std::move(launch));
+  interface.guards = guardsOf(gemm, schedule);
+  return interface;
+}
+
+std::vector<std::pair<std::string, std::int64_t>> gemmSizes(const Problem &problem) {
+  const Gemm &gemm = problem.gemm();
+  return {{"m", gemm.m}, {"lda", gemm.lda}, {"ldb", gemm.ldb}, {"ldc", gemm.ldc}};
+}
+
+std::string gemmStem(const Problem &problem, const Schedule &any) {
+  const Gemm &gemm = problem.gemm();
+  const auto &schedule = std::get<GemmSchedule>(any);
+  const auto &tiling = schedule.tiling;
+  return fmt::format("gemm_{}_{}{}_n{}_k{}_{}x{}x{}_w{}x{}", name(gemm.aType),
+                     gemm.aKContiguous() ? "mk" : "km", gemm.bKContiguous() ? "nk" : "kn", gemm.n,
+                     gemm.k, tiling.m, tiling.n, tiling.k, tiling.wavesM, tiling.wavesN);
+}
+
+} // namespace kw

@@ -1,0 +1,21 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a GEMM kernel expects of its caller: arguments a, b, c, then i32 m, lda, ldb, ldc; the grid;
+// the sizes and strides for which it is right.
+#pragma once
+
+#include "ir/plans/Plans.h"
+
+namespace kw {
+
+/// Bytes that an offset within one tile's rows (b=kn: within all of b's columns) may reach: signed
+/// 32-bit arithmetic in the kernel.
+inline constexpr std::int64_t largestOffset = (std::int64_t(1) << 31) - 1;
+
+KernelInterface gemmInterface(const Problem &problem, const Schedule &schedule,
+                              const Target &target);
+std::vector<std::pair<std::string, std::int64_t>> gemmSizes(const Problem &problem);
+std::string gemmStem(const Problem &problem, const Schedule &schedule);
+
+} // namespace kw

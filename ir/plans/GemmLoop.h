@@ -1,0 +1,37 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The graphs of a GEMM's regions. Iteration i of the main loop computes K step i from LDS stage
+// i mod S (S stages, P prefetch). In serial order:
+//
+//   wait   direct loads of step i have landed; LDS writes of this wave are done
+//   barrier  also: every wave has read stage (i-1) mod S
+//   lds path, P = S:    wait, write step i+S-1, load step i+P
+//   lds path, P = S-1:  load step i+P
+//   direct path:        load step i+S-1 into stage (i+S-1) mod S = (i-1) mod S
+//   LDS reads, matrix instructions of step i
+//   lds path, P = S-1:  wait, write step i+S-1
+//
+// With one stage everything of step i happens within iteration i (but for lds-path loads with
+// P = 1): barrier, direct loads, [loads,] wait, write, wait, barrier, reads, matrix.
+#pragma once
+
+#include "ir/LoopBuilder.h"
+#include "ir/OperandLayout.h"
+#include "ir/plans/Plans.h"
+
+namespace kw {
+
+/// `resident` workgroups per CU.
+LoopGraph gemmLoop(const Problem &problem, const GemmSchedule &schedule, const Target &target,
+                   RegionKind region, int resident);
+
+/// Fragment (row, column) of matrix instruction `index` of a slice: serpentine, so that neighbours
+/// share an operand. The longer side is walked outside: the other side's fragments stay live.
+struct FragmentPair {
+  int row = 0, column = 0;
+  bool operator==(const FragmentPair &) const = default;
+};
+FragmentPair serpentine(int rows, int columns, int index);
+
+} // namespace kw
