@@ -14,8 +14,20 @@ namespace kw {
 /// The parts that the time is made of, one file each in costmodel/terms/. Overlapped work counts
 /// once, under the term that hides the others, so the entries add up to the time.
 enum class Term : std::uint8_t {
-  launch, prologue, matrix, lds, vectorAlu, issue, l2, mall, hbm, inFlight, barrier, lastRound,
-  epilogue, residual,
+  launch,
+  prologue,
+  matrix,
+  lds,
+  vectorAlu,
+  issue,
+  l2,
+  mall,
+  hbm,
+  inFlight,
+  barrier,
+  lastRound,
+  epilogue,
+  residual,
 };
 inline constexpr std::size_t termCount = static_cast<std::size_t>(Term::residual) + 1;
 std::string_view name(Term term);

@@ -1,0 +1,80 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "costmodel/Combine.h"
+
+#include "costmodel/Overlap.h"
+#include "costmodel/terms/Terms.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace kw {
+namespace {
+
+template <std::size_t N>
+std::array<double, N> evaluate(const std::array<TermRow, N> &rows, const LaunchProfile &profile,
+                               const Rounds &rounds, const Target &target) {
+  std::array<double, N> us;
+  for (std::size_t i = 0; i < N; ++i) {
+    us[i] = rows[i].us(profile, rounds, target);
+  }
+  return us;
+}
+
+/// Everything that acts at the same time, and the serial terms.
+struct Times {
+  std::array<double, pipeTerms.size()> pipes;
+  double chain;
+  std::array<double, 1 + concurrentTerms.size()> concurrent; ///< the core first
+  std::array<double, serialTerms.size()> serial;
+
+  Times(const LaunchProfile &profile, const Rounds &rounds, const Target &target)
+      : pipes(evaluate(pipeTerms, profile, rounds, target)),
+        chain(chainTerm.us(profile, rounds, target)),
+        serial(evaluate(serialTerms, profile, rounds, target)) {
+    concurrent[0] = coreTime(pipes, chain);
+    std::ranges::copy(evaluate(concurrentTerms, profile, rounds, target), concurrent.begin() + 1);
+  }
+
+  double total() const {
+    return std::accumulate(serial.begin(), serial.end(), overlapped(concurrent));
+  }
+};
+
+void addParts(const Times &times, std::array<double, termCount> &termsUs) {
+  const auto add = [&](const TermRow &row, double us) {
+    termsUs[static_cast<std::size_t>(row.term)] += us;
+  };
+  std::array<double, 1 + concurrentTerms.size()> shares;
+  attribute(times.concurrent, shares);
+  std::array<double, pipeTerms.size()> pipeShares;
+  double chainShare = 0;
+  attributeCore(times.pipes, times.chain, shares[0], pipeShares, chainShare);
+  add(chainTerm, chainShare);
+  for (std::size_t i = 0; i < pipeTerms.size(); ++i) {
+    add(pipeTerms[i], pipeShares[i]);
+  }
+  for (std::size_t i = 0; i < concurrentTerms.size(); ++i) {
+    add(concurrentTerms[i], shares[i + 1]);
+  }
+  for (std::size_t i = 0; i < serialTerms.size(); ++i) {
+    add(serialTerms[i], times.serial[i]);
+  }
+}
+
+} // namespace
+
+double launchUs(const LaunchProfile &profile, const Target &target) {
+  return Times(profile, exactRounds(profile, target), target).total();
+}
+
+double addLaunchTerms(const LaunchProfile &profile, const Target &target,
+                      std::array<double, termCount> &termsUs) {
+  const Times even(profile, evenRounds(profile, target), target);
+  addParts(even, termsUs);
+  const double exact = launchUs(profile, target);
+  termsUs[static_cast<std::size_t>(Term::lastRound)] += std::max(0.0, exact - even.total());
+  return exact;
+}
+
+} // namespace kw

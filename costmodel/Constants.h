@@ -1,0 +1,74 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Constants of the model that are not facts of one target (those stand in ir/targets/). Each has a
+// unit and a source. [measured: ...] names who measured, all quoted in the reference documents;
+// [prior: ...] is a choice that no source settles, with its reason. Nothing here is fitted.
+#pragma once
+
+#include "ir/ElementType.h"
+
+namespace kw::constants {
+
+// ---- Memory system ------------------------------------------------------------------------------
+
+/// Shader clocks from a global load to its data in a busy CU, mostly L2 hits.
+/// [measured: Gluon tutorials for gfx950, in-flight model]
+inline constexpr double loadedRoundTripCycles = 1000;
+
+/// Fraction of a memory's bandwidth that n active CUs reach: (squared n + linear) n + constant.
+/// [measured: Origami's gfx950 constants]; rises to n = 272, used as 1 from 256 on.
+inline constexpr double rampSquared = -1.3e-5, rampLinear = 7.07e-3, rampConstant = 0.0274;
+inline constexpr double rampFullCus = 256;
+
+/// Bytes of the smallest request between L1 and memory.
+/// [measured: TCC counters distinguish 64- and 128-byte requests]
+inline constexpr int requestBytes = 64;
+
+/// L2 write bandwidth per read bandwidth. [datasheet: 64 B/clk/channel write, 128 read]
+inline constexpr double l2WriteFraction = 0.5;
+
+// ---- Fixed costs --------------------------------------------------------------------------------
+
+/// Shader clocks from a wave's start to its first instruction, instruction cache warm.
+/// [prior: cold 428 to 716 are measured (tinygrad thread traces); warm guessed at 100 to 200]
+inline constexpr double waveStartCycles = 150;
+
+/// Shader clocks from the last store to the end of the wave.
+/// [measured: tinygrad thread traces of gfx950, median of 184 to 280]
+inline constexpr double storeRetireCycles = 238;
+
+/// Shader clocks that a workgroup loses at a barrier beyond the dependences of its loop graph.
+/// [prior: not measured for CDNA; Origami uses 100 for the whole barrier, LLVM guesses 500]
+inline constexpr double barrierCycles = 40;
+
+// ---- Matrix pipes under power -------------------------------------------------------------------
+
+/// Fraction of the peak matrix rate (at peak clock) that a long-running kernel sustains: the clock
+/// falls with the duty of the matrix pipes.
+/// [measured: max achievable FLOP/s of MI355X as quoted from TraceLens, 1613 TF bf16, 2905 TF fp8]
+/// 4- and 6-bit types and i8: [prior: as fp8, no figure is public]; f32 and f64: no limit known.
+constexpr double sustainedMatrixFraction(ElementType type) {
+  switch (type) {
+  case ElementType::f16:
+  case ElementType::bf16:
+    return 1613.0 / 2516.6;
+  case ElementType::fp8:
+  case ElementType::bf8:
+  case ElementType::fp6:
+  case ElementType::bf6:
+  case ElementType::fp4:
+  case ElementType::i8:
+    return 2905.0 / 5033.2;
+  default:
+    return 1;
+  }
+}
+
+// ---- Combination and interval -------------------------------------------------------------------
+
+/// Half width of the 80% interval in log(time). [prior: published zero-shot analytic models are off
+/// by 12 to 30% on unseen shapes; replaced by the residual's own spread once there is one]
+inline constexpr double logSpread80 = 0.30;
+
+} // namespace kw::constants

@@ -1,0 +1,109 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "costmodel/CostModel.h"
+
+#include "costmodel/Combine.h"
+#include "costmodel/Constants.h"
+#include "costmodel/LoopSummary.h"
+#include "costmodel/Memo.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kw {
+
+std::string_view modelVersion() { return "analytic-1"; }
+
+struct CostModel::Context {
+  Problem problem;
+  Target target;
+  ProblemFacts facts;
+  Memo<LoopSummary> loops;
+  TileReuse reuse;
+
+  Context(const Problem &p, const Target &t) : problem(p), target(t), facts(problemFacts(p)) {}
+
+  LaunchProfile profile(const Schedule &schedule, const LaunchPlan &launch) {
+    Inline<LoopSummary, 8> summaries;
+    for (const Region &region : launch.regions) {
+      summaries.push_back(loops.find(region.loop, [&] {
+        return summarise(loopGraph(problem, schedule, target, launch, region));
+      }));
+    }
+    return profileLaunch(launch, {summaries.data(), summaries.size()}, facts, target, reuse);
+  }
+
+  Estimate estimate(const Schedule &schedule, const KernelPlan &plan);
+};
+
+namespace {
+
+/// Makes the parts add up to the last bit where that is possible: the largest takes the rounding.
+void settle(Estimate &estimate) {
+  double &largest = estimate.termsUs[static_cast<std::size_t>(estimate.limiter)];
+  for (int pass = 0; pass < 4; ++pass) {
+    double sum = 0;
+    for (const double us : estimate.termsUs) {
+      sum += us;
+    }
+    largest += estimate.timeUs - sum;
+  }
+}
+
+void replaceByCompiled(LaunchPlan &launch, const CompiledFacts &compiled) {
+  launch.registers = {};
+  launch.registers.accumulators = compiled.agpr;
+  launch.registers.fragments = compiled.vgpr;
+  launch.registers.accumulatorsInAgpr = true;
+  launch.ldsBytes = static_cast<std::int32_t>(compiled.ldsBytes);
+  launch.occupancy = compiled.occupancy;
+}
+
+} // namespace
+
+Estimate CostModel::Context::estimate(const Schedule &schedule, const KernelPlan &plan) {
+  Estimate result;
+  for (const LaunchPlan &launch : plan.launches) {
+    result.timeUs += addLaunchTerms(profile(schedule, launch), target, result.termsUs);
+  }
+  const auto largest = std::max_element(result.termsUs.begin(), result.termsUs.end());
+  result.limiter = static_cast<Term>(largest - result.termsUs.begin());
+  settle(result);
+  const double spread = std::exp(constants::logSpread80);
+  result.lowUs = result.timeUs / spread;
+  result.highUs = result.timeUs * spread;
+  result.tflops = facts.flops / result.timeUs * 1e-6;
+  result.gbps = facts.compulsoryBytes / result.timeUs * 1e-3;
+  const LaunchPlan &main = plan.launches.front();
+  result.occupancy = main.occupancy;
+  result.vgpr = main.registers.vgpr();
+  result.agpr = main.registers.agpr();
+  result.ldsBytes = main.ldsBytes;
+  return result;
+}
+
+CostModel::CostModel(const Problem &problem, const Target &target)
+    : context(std::make_unique<Context>(problem, target)) {}
+CostModel::~CostModel() = default;
+CostModel::CostModel(CostModel &&) noexcept = default;
+
+Estimate CostModel::estimate(const Schedule &schedule) {
+  return context->estimate(schedule, makePlan(context->problem, schedule, context->target));
+}
+
+Estimate CostModel::estimate(const Schedule &schedule, const CompiledFacts &compiled) {
+  KernelPlan plan = makePlan(context->problem, schedule, context->target);
+  replaceByCompiled(plan.launches.front(), compiled);
+  return context->estimate(schedule, plan);
+}
+
+double CostModel::timeUs(const Schedule &schedule) {
+  const KernelPlan plan = makePlan(context->problem, schedule, context->target);
+  double us = 0;
+  for (const LaunchPlan &launch : plan.launches) {
+    us += launchUs(context->profile(schedule, launch), context->target);
+  }
+  return us;
+}
+
+} // namespace kw

@@ -1,0 +1,173 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "costmodel/KernelProfile.h"
+
+#include "costmodel/Constants.h"
+#include "ir/Occupancy.h"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+
+namespace kw {
+namespace {
+
+bool isSteady(RegionKind kind) {
+  return kind == RegionKind::mainLoop || kind == RegionKind::tailStep ||
+         kind == RegionKind::diagonal || kind == RegionKind::softmax;
+}
+
+/// Means over the kinds of workgroup.
+struct KindMeans {
+  Inline<double, 8> trips; ///< per region
+  double usefulM = 0, usefulN = 0;
+};
+
+KindMeans meansOf(const LaunchPlan &launch) {
+  KindMeans means;
+  means.trips.resize(launch.regions.size(), 0.0);
+  for (const WorkgroupKind &kind : launch.kinds) {
+    const double share = static_cast<double>(kind.count) / static_cast<double>(launch.workgroups);
+    for (std::size_t i = 0; i < kind.trips.size(); ++i) {
+      means.trips[i] += share * kind.trips[i];
+    }
+    means.usefulM += share * kind.usefulM;
+    means.usefulN += share * kind.usefulN;
+  }
+  return means;
+}
+
+/// Adds what the regions cost in the CU.
+void addRegions(LaunchProfile &profile, const LaunchPlan &launch, const KindMeans &means,
+                std::span<const LoopSummary> loops) {
+  for (std::size_t i = 0; i < launch.regions.size(); ++i) {
+    const LoopSummary &loop = loops[i];
+    const double trips = means.trips[i];
+    profile.matrixCycles += trips * loop.use.matrix;
+    profile.valuCycles += trips * loop.use.valu;
+    profile.ldsCycles += trips * loop.use.lds;
+    profile.barriers += trips * loop.barriers;
+    if (isSteady(launch.regions[i].kind)) {
+      profile.chainCycles += trips * loop.recurrence;
+      if (loop.loads > 0) {
+        (loop.maxAhead > 0 ? profile.prefetchedTrips : profile.chainedLoads) +=
+            trips / std::max(1, loop.maxAhead);
+      }
+    } else if (launch.regions[i].kind == RegionKind::prologue) {
+      profile.prologueCycles += trips * loop.length;
+    } else {
+      profile.epilogueCycles += trips * loop.length;
+    }
+  }
+}
+
+/// Bytes that requests move for one row of `bytes` contiguous bytes: the average number of requests
+/// that it touches, given the alignment that the pitch leaves.
+double requestedBytes(std::int32_t bytes, std::int64_t pitch) {
+  const double request = constants::requestBytes;
+  const double alignment =
+      pitch == 0 ? request
+                 : static_cast<double>(std::gcd(pitch, std::int64_t{constants::requestBytes}));
+  return request * std::max(1.0, 1 + (bytes - alignment) / request);
+}
+
+struct TrafficSums {
+  SharedBytes read;      ///< of one workgroup, as requested
+  double uniqueRead = 0; ///< of the launch, each tile once
+  double written = 0;    ///< of the launch
+};
+
+TrafficSums sumTraffic(const LaunchPlan &launch, const KindMeans &means, double steps) {
+  const double usedM = launch.tileM > 0 ? std::min(1.0, means.usefulM / launch.tileM) : 1;
+  const double usedN = launch.tileN > 0 ? std::min(1.0, means.usefulN / launch.tileN) : 1;
+  const WorkgroupMapping &mapping = launch.mapping;
+  TrafficSums sums;
+  for (const TileTraffic &traffic : launch.traffic) {
+    const double used = (traffic.byTileM ? usedM : 1) * (traffic.byTileN ? usedN : 1);
+    const double rows = used * traffic.rows * (traffic.perTrip ? steps : 1);
+    if (traffic.write) {
+      sums.written += rows * traffic.bytesPerRow * static_cast<double>(launch.workgroups);
+      continue;
+    }
+    const double bytes = rows * requestedBytes(traffic.bytesPerRow, traffic.pitchBytes);
+    (traffic.byTileM ? (traffic.byTileN ? sums.read.byBoth : sums.read.byM)
+                     : (traffic.byTileN ? sums.read.byN : sums.read.byNone)) += bytes;
+    const double copies = (traffic.byTileM ? static_cast<double>(mapping.tilesM) : 1.0) *
+                          (traffic.byTileN ? static_cast<double>(mapping.tilesN) : 1.0) *
+                          static_cast<double>(mapping.batches);
+    sums.uniqueRead += rows * traffic.bytesPerRow * copies;
+  }
+  return sums;
+}
+
+/// What each level of memory is asked for, from the reuse in front of it.
+void addMemoryLevels(LaunchProfile &profile, const LaunchPlan &launch, TrafficSums sums,
+                     const ProblemFacts &facts, const Target &target, TileReuse &reuse) {
+  const double workgroups = static_cast<double>(launch.workgroups);
+  const double compulsory = std::max(0.0, facts.compulsoryBytes - sums.written);
+  // Masked steps beyond the operands' ends move nothing.
+  const double real = sums.uniqueRead > 0 ? std::min(1.0, compulsory / sums.uniqueRead) : 1;
+  for (double *part : {&sums.read.byM, &sums.read.byN, &sums.read.byBoth, &sums.read.byNone}) {
+    *part *= real;
+  }
+  profile.loadBytes = sums.read.byM + sums.read.byN + sums.read.byBoth + sums.read.byNone;
+  profile.writtenBytes = sums.written;
+  profile.l2ReadBytes = workgroups * profile.loadBytes;
+
+  const std::int64_t residentPerXcd =
+      std::max<std::int64_t>(1, std::int64_t{profile.workgroupsPerCu} * target.cus / target.xcds);
+  const double l2Bytes = static_cast<double>(target.l2BytesPerXcd);
+  double beyondL2 = workgroups * reuse(launch.mapping, target.xcds, residentPerXcd, sums.read);
+  if (compulsory <= l2Bytes) {
+    beyondL2 = std::min(beyondL2, compulsory * target.xcds);
+  }
+  profile.mallReadBytes = std::max(compulsory, beyondL2);
+
+  profile.hbmReadBytes = compulsory;
+  if (compulsory > static_cast<double>(target.mallBytes)) {
+    const std::int64_t resident = std::int64_t{profile.workgroupsPerCu} * target.cus;
+    const double beyondMall = workgroups * reuse(launch.mapping, 1, resident, sums.read);
+    profile.hbmReadBytes = std::max(compulsory, std::min(beyondMall, profile.mallReadBytes));
+  }
+}
+
+/// Operand type of the matrix instructions; families without them don't ask for its limit.
+ElementType matrixType(const Problem &problem) {
+  switch (problem.family()) {
+  case Family::gemm:
+    return problem.gemm().aType;
+  case Family::rmsnorm:
+    return ElementType::f32;
+  }
+  assert(false && "every family has a type");
+  return ElementType::f32;
+}
+
+} // namespace
+
+ProblemFacts problemFacts(const Problem &problem) {
+  return {flops(problem), compulsoryBytes(problem),
+          constants::sustainedMatrixFraction(matrixType(problem))};
+}
+
+LaunchProfile profileLaunch(const LaunchPlan &launch, std::span<const LoopSummary> loops,
+                            const ProblemFacts &facts, const Target &target, TileReuse &reuse) {
+  assert(loops.size() == launch.regions.size() && launch.workgroups > 0);
+  LaunchProfile profile;
+  profile.workgroups = launch.workgroups;
+  profile.waves = launch.waves;
+  profile.sustainedMatrixFraction = facts.sustainedMatrixFraction;
+  profile.workgroupsPerCu =
+      std::max(1, workgroupsPerCu(target, launch.registers.vgpr(), launch.registers.agpr(),
+                                  launch.ldsBytes, launch.waves));
+  const KindMeans means = meansOf(launch);
+  addRegions(profile, launch, means, loops);
+  double steps = 0;
+  for (std::size_t i = 0; i < launch.regions.size(); ++i) {
+    steps += isSteady(launch.regions[i].kind) ? means.trips[i] : 0;
+  }
+  addMemoryLevels(profile, launch, sumTraffic(launch, means, steps), facts, target, reuse);
+  return profile;
+}
+
+} // namespace kw

@@ -1,0 +1,24 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the model keeps of a region's LoopGraph: sums of its resource use and its recurrence. Built
+// once per LoopKey and context, so that no graph is built per estimate.
+#pragma once
+
+#include "ir/LoopGraph.h"
+
+namespace kw {
+
+/// One wave, one iteration, shader clocks.
+struct LoopSummary {
+  ResourceUse use;       ///< sums over the operations
+  double recurrence = 0; ///< maximum over cycles of latency / distance
+  double length = 0;     ///< start to end of one iteration on its own
+  int barriers = 0;
+  int loads = 0;    ///< global loads, also straight to LDS
+  int maxAhead = 0; ///< iterations between a load and its use
+};
+
+LoopSummary summarise(const LoopGraph &loop);
+
+} // namespace kw

@@ -1,0 +1,41 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The one rule how terms combine.
+//
+// 1. Limits that act at the same time (pipes, memories, power) with times t_i take
+//
+//        norm(t) = (sum t_i^4)^(1/4)
+//
+//    At least the largest, 19% more where two are equal: overlap is never perfect when two limits
+//    are both nearly reached. [prior: the power 4; README.md says how it was checked]
+// 2. A chain of dependences already contains the use of the pipes that it runs through. So the
+//    core of a CU takes  core = max(norm(pipes), chain).
+// 3. All that acts at the same time takes  norm(core, others).
+// 4. What nothing hides (launch, prologue, barriers, epilogue) is added to that.
+//
+// Every step rises with every term, also in floating point: each operation rounds monotonically.
+//
+// Naming: in a norm the largest keeps its own time; what the norm exceeds it by goes to the others
+// in proportion to t_i^4, so that hidden work costs next to nothing and the parts add up. What a
+// chain exceeds its pipes by is the chain's own.
+#pragma once
+
+#include <span>
+
+namespace kw {
+
+/// Rule 1. All terms >= 0, one unit.
+double overlapped(std::span<const double> terms);
+
+/// `shares[i]` of terms[i] in overlapped(terms); they add up to it. Returns overlapped(terms).
+double attribute(std::span<const double> terms, std::span<double> shares);
+
+/// Rule 2.
+double coreTime(std::span<const double> pipes, double chain);
+
+/// `shares` of the pipes and `chainShare` in coreTime(pipes, chain), scaled to add up to `total`.
+void attributeCore(std::span<const double> pipes, double chain, double total,
+                   std::span<double> shares, double &chainShare);
+
+} // namespace kw

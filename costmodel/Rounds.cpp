@@ -1,0 +1,46 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "costmodel/Rounds.h"
+
+#include <algorithm>
+
+namespace kw {
+namespace {
+
+std::int64_t ceilDivide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+double averageActiveCus(const LaunchProfile &profile, const Target &target, double batches) {
+  return std::min<double>(target.cus, static_cast<double>(profile.workgroups) / batches);
+}
+
+} // namespace
+
+Rounds exactRounds(const LaunchProfile &profile, const Target &target) {
+  const std::int64_t resident = profile.workgroupsPerCu;
+  const std::int64_t workgroups = ceilDivide(profile.workgroups, target.cus);
+  const auto wavesOfSimd = [&](std::int64_t together) {
+    return ceilDivide(together * profile.waves, target.simdsPerCu);
+  };
+  Rounds rounds;
+  rounds.workgroups = static_cast<double>(workgroups);
+  rounds.wavesOfSimd = static_cast<double>(workgroups / resident * wavesOfSimd(resident) +
+                                           wavesOfSimd(workgroups % resident));
+  rounds.batches = static_cast<double>(ceilDivide(workgroups, resident));
+  rounds.residentCopies = static_cast<double>(resident);
+  rounds.activeCus = averageActiveCus(profile, target, rounds.batches);
+  return rounds;
+}
+
+Rounds evenRounds(const LaunchProfile &profile, const Target &target) {
+  Rounds rounds = exactRounds(profile, target);
+  if (rounds.batches <= 1) {
+    return rounds;
+  }
+  rounds.workgroups = static_cast<double>(profile.workgroups) / target.cus;
+  rounds.wavesOfSimd = rounds.workgroups * profile.waves / target.simdsPerCu;
+  rounds.batches = std::max(1.0, rounds.workgroups / profile.workgroupsPerCu);
+  rounds.activeCus = averageActiveCus(profile, target, rounds.batches);
+  return rounds;
+}
+
+} // namespace kw

@@ -1,0 +1,28 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How the workgroups of a launch fill the CUs. The hardware hands a workgroup to the first CU with
+// room, so equal workgroups run in rounds: the busiest CU gets ceil(workgroups / CUs) of them,
+// `workgroupsPerCu` at a time.
+#pragma once
+
+#include "costmodel/KernelProfile.h"
+
+namespace kw {
+
+/// Load of the busiest CU over the launch.
+struct Rounds {
+  double workgroups = 0;     ///< that run on it
+  double wavesOfSimd = 0;    ///< that run on its busiest SIMD
+  double batches = 0;        ///< times that it is filled: rounds, the last may fill it in part
+  double residentCopies = 1; ///< workgroups that share it while it is full
+  double activeCus = 0;      ///< CUs that work on average while it works
+};
+
+/// As it is.
+Rounds exactRounds(const LaunchProfile &profile, const Target &target);
+/// As if the workgroups of all rounds but a single one could be divided evenly. Never more than
+/// exactRounds; the difference in time is the cost of the last round.
+Rounds evenRounds(const LaunchProfile &profile, const Target &target);
+
+} // namespace kw

@@ -1,0 +1,19 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From a wave's start to its first steady iteration: first instruction, first loads (in the loop
+// graph an L2 hit; here cold).
+#include "costmodel/Constants.h"
+#include "costmodel/terms/Terms.h"
+
+#include <algorithm>
+
+namespace kw::terms {
+
+double prologue(const LaunchProfile &profile, const Rounds &rounds, const Target &target) {
+  const double beyondL2 = std::max(0.0, coldRoundTripCycles(target) - target.l2LatencyCycles);
+  return microseconds(
+      exposures(rounds) * (constants::waveStartCycles + profile.prologueCycles + beyondL2), target);
+}
+
+} // namespace kw::terms

@@ -1,0 +1,66 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tests/costmodel/Samples.h"
+
+#include <gtest/gtest.h>
+
+using namespace kw;
+
+TEST(Rounds, FullRounds) {
+  const Rounds rounds = exactRounds(samples::twoRounds(), samples::gfx950());
+  EXPECT_EQ(rounds.workgroups, 2);
+  EXPECT_EQ(rounds.batches, 2);
+  EXPECT_EQ(rounds.wavesOfSimd, 2);
+  EXPECT_EQ(rounds.activeCus, 256);
+}
+
+TEST(Rounds, OneWorkgroupMoreIsARoundMore) {
+  LaunchProfile profile = samples::twoRounds();
+  profile.workgroups = 513;
+  EXPECT_EQ(exactRounds(profile, samples::gfx950()).batches, 3);
+  EXPECT_NEAR(evenRounds(profile, samples::gfx950()).batches, 513 / 256.0, 1e-12);
+  EXPECT_EQ(exactRounds(profile, samples::gfx950()).activeCus, 171);
+}
+
+TEST(Rounds, LastRoundMayShareTheCuLess) {
+  LaunchProfile profile = samples::twoRounds();
+  profile.workgroups = 256 * 3;
+  profile.workgroupsPerCu = 2;
+  profile.waves = 2; // 2 workgroups together: 1 wave a SIMD; the last one: also 1
+  const Rounds rounds = exactRounds(profile, samples::gfx950());
+  EXPECT_EQ(rounds.batches, 2);
+  EXPECT_EQ(rounds.workgroups, 3);
+  EXPECT_EQ(rounds.wavesOfSimd, 2);
+}
+
+TEST(Rounds, FewWorkgroupsLeaveCusIdle) {
+  LaunchProfile profile = samples::twoRounds();
+  profile.workgroups = 100;
+  const Rounds rounds = exactRounds(profile, samples::gfx950());
+  EXPECT_EQ(rounds.activeCus, 100);
+  EXPECT_EQ(rounds.batches, 1);
+  EXPECT_EQ(evenRounds(profile, samples::gfx950()).activeCus, 100);
+}
+
+TEST(Rounds, EvenIsNeverMoreThanExactAndCusNeverHurt) {
+  std::mt19937_64 random(2);
+  for (int round = 0; round < 3000; ++round) {
+    const LaunchProfile profile = samples::randomProfile(random);
+    Target target = samples::gfx950();
+    Rounds previous = exactRounds(profile, target);
+    const Rounds even = evenRounds(profile, target);
+    EXPECT_LE(even.workgroups, previous.workgroups);
+    EXPECT_LE(even.wavesOfSimd, previous.wavesOfSimd);
+    EXPECT_LE(even.batches, previous.batches);
+    EXPECT_GE(even.activeCus, previous.activeCus);
+    for (int more = 0; more < 20; ++more) {
+      target.cus += std::uniform_int_distribution<int>(1, 30)(random);
+      const Rounds now = exactRounds(profile, target);
+      EXPECT_LE(now.workgroups, previous.workgroups);
+      EXPECT_LE(now.wavesOfSimd, previous.wavesOfSimd);
+      EXPECT_LE(now.batches, previous.batches);
+      EXPECT_GE(now.activeCus, previous.activeCus);
+      previous = now;
+    }
+  }
+}
