@@ -5,13 +5,13 @@
 // lower it, Backend.h makes HSACO of it.
 #pragma once
 
+#include "codegen/Resources.h"
 #include "ir/CodeObject.h"
 #include "ir/Problem.h"
 #include "ir/Schedule.h"
 #include "ir/Target.h"
 
 #include <map>
-#include <span>
 #include <string>
 
 namespace kw {
@@ -39,8 +39,5 @@ Expected<Compiled> compile(const Problem &problem, const Schedule &schedule, con
 
 /// Part of the keys in the store: LLVM's version and ours.
 std::string compilerFingerprint();
-
-/// Resources of each kernel of an HSACO, whoever made it; foreign or damaged bytes are an error.
-Expected<std::vector<KernelResources>> readResources(std::span<const std::uint8_t> hsaco);
 
 } // namespace kw

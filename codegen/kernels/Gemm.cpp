@@ -1,0 +1,183 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The GEMM kernel: which tile a workgroup computes and where it lies in memory. OperandAccess.h
+// moves the operands, GemmSteps.h walks along k in the plan's order, GemmEpilogue.h stores.
+
+#include "codegen/kernels/GemmEpilogue.h"
+#include "codegen/kernels/GemmSteps.h"
+#include "codegen/kernels/Kernels.h"
+#include "codegen/kernels/OperandAccess.h"
+
+#include <algorithm>
+#include <cassert>
+
+using namespace mlir;
+
+namespace kw {
+namespace {
+
+/// Buffers are at most this long, so that an offset with the top bit set is always out of range.
+constexpr std::int64_t largestBuffer = std::int64_t{1} << 31;
+
+class GemmKernel {
+public:
+  GemmKernel(gpu::GPUModuleOp module, const KernelRequest &request, const LaunchPlan &launch,
+             const LaunchInterface &interface)
+      : request(request), gemm(request.problem.gemm()),
+        schedule(std::get<GemmSchedule>(request.schedule)), launch(launch),
+        shell(module, interface, shellOptions(schedule)), tiles(shell.tiles) {
+    assert(gemm.batch == 1 && "rules refuse batches");
+    item.waves = launch.waves;
+    item.index = tiles.laneIndex(launch.waves * request.target.waveSize);
+    item.wave = tiles.waveIndex(launch.waves);
+  }
+
+  void emit() {
+    findTile();
+    OperandAccess a = operand(TileOperand::a);
+    OperandAccess b = operand(TileOperand::b);
+    GemmSteps steps(shell, shape(a.layout(), b.layout()), a, b);
+    for (const Region &region : launch.regions) {
+      if (region.kind == RegionKind::prologue) {
+        steps.prologue(graph(region));
+      } else if (region.kind == RegionKind::mainLoop) {
+        // A short first step is the same operations with masks: `run` peels it.
+        steps.run(graph(region));
+      }
+    }
+    storeResult(a.layout(), b.layout(), steps);
+    LLVM::ReturnOp::create(tiles.builder, tiles.loc, ValueRange{});
+  }
+
+private:
+  static ShellOptions shellOptions(const GemmSchedule &schedule) {
+    return {schedule.accumulator == AccumulatorFile::agpr, /*pinOrder=*/true, 0};
+  }
+
+  LoopGraph graph(const Region &region) const {
+    return loopGraph(request.problem, request.schedule, request.target, launch, region);
+  }
+
+  void findTile() {
+    m = tiles.narrow(shell.argument("m"));
+    Value tilesM = tiles.div(tiles.add(m, schedule.tiling.m - 1), schedule.tiling.m);
+    auto [row, column] = tiles.tileOf(tiles.workgroupIndex(), tilesM, launch.mapping.tilesN,
+                                      launch.mapping.xcds, launch.mapping.groupM);
+    firstRow = tiles.mul(row, schedule.tiling.m);
+    firstColumn = tiles.mul(column, schedule.tiling.n);
+    presentRows = tiles.umin(tiles.sub(m, firstRow), tiles.constant(schedule.tiling.m));
+    if (gemm.n % schedule.tiling.n != 0) {
+      presentColumns = tiles.umin(tiles.sub(tiles.constant(gemm.n), firstColumn),
+                                  tiles.constant(schedule.tiling.n));
+    }
+  }
+
+  Value allColumns() { return presentColumns ? presentColumns : tiles.constant(schedule.tiling.n); }
+
+  /// (rows - 1) * pitch + extent elements, in bytes.
+  Value spanBytes(Value rows, Value pitch, Value extent, int elementBytes) {
+    Value before = tiles.mul(tiles.widen(tiles.add(rows, -1)), tiles.widen(pitch));
+    Value elements = tiles.add(before, tiles.widen(extent));
+    Value bytes = tiles.mul(elements, elementBytes);
+    return tiles.narrow(tiles.umin(bytes, tiles.wideConstant(largestBuffer)));
+  }
+
+  Value elementPointer(std::string_view buffer, Value row, Value pitch, Value column,
+                       int elementBytes) {
+    Value elements = tiles.mul(tiles.widen(row), tiles.widen(pitch));
+    elements = tiles.add(elements, tiles.widen(column));
+    return tiles.advance(shell.argument(buffer), tiles.mul(elements, elementBytes));
+  }
+
+  OperandAccess operand(TileOperand which) {
+    const bool isA = which == TileOperand::a;
+    const OperandTile tile = operandTile(gemm, schedule, which);
+    const std::string_view name = isA ? "a" : "b";
+    Value pitch = shell.argument(isA ? "lda" : "ldb");
+    Value first = isA ? firstRow : firstColumn;
+    Value present = isA ? presentRows : presentColumns; // null: all
+    Value zero = tiles.constant(0);
+    Value k = tiles.constant(gemm.k);
+    OperandSource source;
+    source.pitchBytes = tiles.mul(pitch, tile.elementBytes);
+    source.present = present;
+    if (tile.layout.transposing) {
+      source.base = elementPointer(name, zero, pitch, first, tile.elementBytes);
+      source.bytes = spanBytes(k, pitch, isA ? presentRows : allColumns(), tile.elementBytes);
+    } else {
+      source.base = elementPointer(name, first, pitch, zero, tile.elementBytes);
+      source.bytes = spanBytes(isA ? presentRows : allColumns(), pitch, k, tile.elementBytes);
+    }
+    std::vector<int> waveIndex;
+    for (int wave = 0; wave < item.waves; ++wave) {
+      waveIndex.push_back(isA ? waveRow(wave) : waveColumn(wave));
+    }
+    return OperandAccess(shell, tile, source, item, waveIndex, schedule.pipeline.stages,
+                         tiles.elementType(isA ? gemm.aType : gemm.bType));
+  }
+
+  int waveRow(int wave) const { return wave / schedule.tiling.wavesN; }
+  int waveColumn(int wave) const { return wave % schedule.tiling.wavesN; }
+
+  GemmShape shape(const OperandTile &a, const OperandTile &b) const {
+    const auto &tiling = schedule.tiling;
+    GemmShape shape;
+    shape.steps = kSteps(gemm, tiling.k);
+    shape.firstSize = kRange(gemm, tiling.k, 0).size;
+    shape.tileK = tiling.k;
+    shape.stages = schedule.pipeline.stages;
+    shape.rows = a.fragments;
+    shape.columns = b.fragments;
+    shape.mfma = {tiling.mfmaM, tiling.mfmaN, tiling.mfmaK};
+    shape.swapped = schedule.epilogue == EpiloguePath::swap;
+    shape.agpr = schedule.accumulator == AccumulatorFile::agpr;
+    shape.accumulatorElements = tiling.mfmaM * tiling.mfmaN / request.target.waveSize;
+    return shape;
+  }
+
+  void storeResult(const OperandTile &a, const OperandTile &b, const GemmSteps &steps) {
+    const int elementBytes = bitWidth(gemm.outType) / 8;
+    Value pitch = shell.argument("ldc");
+    ResultTarget target;
+    target.type = gemm.outType;
+    target.base = elementPointer("c", firstRow, pitch, firstColumn, elementBytes);
+    target.bytes = spanBytes(presentRows, pitch, allColumns(), elementBytes);
+    target.pitchBytes = tiles.mul(pitch, elementBytes);
+    target.columns = presentColumns;
+    ResultFragments fragments;
+    fragments.size = schedule.tiling.mfmaM;
+    fragments.rows = a.fragments;
+    fragments.columns = b.fragments;
+    fragments.swapped = schedule.epilogue == EpiloguePath::swap;
+    for (int wave = 0; wave < item.waves; ++wave) {
+      fragments.firstRow.push_back(waveRow(wave) * a.waveRows);
+      fragments.firstColumn.push_back(waveColumn(wave) * b.waveRows);
+    }
+    emitResult(shell, target, fragments, item,
+               [&](int row, int column) { return steps.accumulator(row, column); });
+  }
+
+  const KernelRequest &request;
+  const Gemm &gemm;
+  const GemmSchedule &schedule;
+  const LaunchPlan &launch;
+  KernelShell shell;
+  TileBuilder &tiles;
+  WorkItem item;
+  Value m, firstRow, firstColumn;
+  Value presentRows, presentColumns; ///< of the output tile; columns null: all exist
+};
+
+} // namespace
+
+void emitGemm(gpu::GPUModuleOp module, const KernelRequest &request) {
+  const KernelPlan plan = makePlan(request.problem, request.schedule, request.target);
+  const KernelInterface interface =
+      kernelInterface(request.problem, request.schedule, request.target);
+  for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+    GemmKernel(module, request, plan.launches[i], interface.launches[i]).emit();
+  }
+}
+
+} // namespace kw

@@ -1,0 +1,263 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "codegen/kernels/OperandAccess.h"
+
+#include <algorithm>
+#include <cassert>
+#include <fmt/format.h>
+
+using namespace mlir;
+
+namespace kw {
+namespace {
+
+constexpr int waveSize = 64;
+constexpr int granuleBytes = 16;
+constexpr int chunkShift = 10; // padding of the direct path stands after 1 KiB
+/// Out of range of every buffer, and stays so with any scalar offset below 2^31 added.
+constexpr std::int64_t outOfRange = 0x80000000;
+
+std::string_view ldsName(TileOperand operand) { return operand == TileOperand::a ? "a" : "b"; }
+
+} // namespace
+
+OperandAccess::OperandAccess(KernelShell &shell, const OperandTile &tile,
+                             const OperandSource &source, const WorkItem &item,
+                             std::vector<int> waveIndexOf, int stageCount, Type elementType)
+    : tile(tile), from(source), item(item), waveIndexOf(std::move(waveIndexOf)),
+      element(elementType), setup(shell.tiles) {
+  for (int stage = 0; stage < stageCount; ++stage) {
+    stages.push_back(
+        shell.makeLds(fmt::format("{}{}", ldsName(tile.operand), stage), tile.stageBytes()));
+  }
+  for (int piece = 0; piece < tile.pieces; ++piece) {
+    preparePiece(piece);
+  }
+  for (int fragment = 0; fragment < tile.fragments; ++fragment) {
+    for (int slice = 0; slice < tile.slices; ++slice) {
+      for (int read = 0; read < tile.reads; ++read) {
+        fragments.push_back(fragmentOffset(fragment, slice, read));
+      }
+    }
+  }
+}
+
+template <typename Function>
+std::vector<std::int64_t> OperandAccess::overItems(Function function) const {
+  std::vector<std::int64_t> table;
+  table.reserve(static_cast<std::size_t>(item.waves) * waveSize);
+  for (int wave = 0; wave < item.waves; ++wave) {
+    for (int lane = 0; lane < waveSize; ++lane) {
+      table.push_back(function(wave, lane));
+    }
+  }
+  return table;
+}
+
+OperandAccess::Offset OperandAccess::mapped(std::vector<Known> &known,
+                                            std::vector<std::int64_t> table, Value index) {
+  for (const Known &candidate : known) {
+    const std::int64_t delta = table[0] - candidate.table[0];
+    const bool constantDelta =
+        std::equal(table.begin(), table.end(), candidate.table.begin(),
+                   [&](std::int64_t wanted, std::int64_t have) { return wanted - have == delta; });
+    if (constantDelta && delta >= 0) {
+      return {candidate.value, static_cast<std::int32_t>(delta)};
+    }
+  }
+  const std::optional<IndexMap> map = fitIndexMap(table);
+  if (!map) {
+    return {};
+  }
+  known.push_back({std::move(table), setup.map(index, *map)});
+  return {known.back().value, 0};
+}
+
+/// Bytes by which the swizzle flips addresses of a row; ir says it is linear over XOR.
+Value OperandAccess::swizzleMask(Value row) {
+  constexpr int rowsOfMask = 16;
+  std::vector<std::int64_t> table;
+  for (int r = 0; r < rowsOfMask; ++r) {
+    table.push_back(static_cast<std::int64_t>(tile.layout.granuleMask(r)) * granuleBytes);
+  }
+  const std::optional<IndexMap> map = fitIndexMap(table);
+  assert(map && "granuleMask is linear over XOR");
+  return setup.map(row, *map);
+}
+
+void OperandAccess::preparePiece(int piece) {
+  Piece prepared;
+  findPosition(piece, prepared);
+  findLaneOffset(piece, prepared);
+  prepared.staged = tile.layout.path == OperandPath::direct ? stagedPerWave(piece)
+                                                            : stagedPerLane(piece, prepared);
+  pieces.push_back(prepared);
+}
+
+/// Rows that are no power of two long need a division, the rest is bits of the index.
+void OperandAccess::findPosition(int piece, Piece &result) {
+  auto position = [&](int wave, int lane) { return loadedPosition(tile, piece, wave, lane); };
+  const Offset row = mapped(
+      rowMaps, overItems([&](int wave, int lane) { return position(wave, lane).row; }), item.index);
+  const Offset byte =
+      mapped(byteMaps, overItems([&](int wave, int lane) { return position(wave, lane).byte; }),
+             item.index);
+  if (row.base && byte.base) {
+    result.row = setup.add(row.base, row.immediate);
+    result.byte = setup.add(byte.base, byte.immediate);
+    return;
+  }
+  const std::int64_t first = static_cast<std::int64_t>(piece) * item.waves * waveSize;
+  Value linear = setup.mul(setup.add(item.index, first), tile.vectorBytes);
+  result.row = setup.div(linear, tile.layout.rowBytes);
+  result.byte = setup.sub(linear, setup.mul(result.row, tile.layout.rowBytes));
+  if (tile.layout.path == OperandPath::direct && tile.layout.layout == LdsLayout::swizzle) {
+    result.byte = setup.exclusiveOr(result.byte, swizzleMask(result.row));
+  }
+}
+
+void OperandAccess::findLaneOffset(int piece, Piece &result) {
+  // Where no row can be absent, a piece that lies whole rows behind the first one shares its lane
+  // offset and adds a uniform distance: one register instead of one a piece.
+  const bool rowsComplete = !from.present || tile.layout.transposing;
+  const TilePosition first = loadedPosition(tile, 0, 0, 0);
+  bool allInside = true;
+  bool sameBytes = true;
+  for (int wave = 0; wave < item.waves; ++wave) {
+    for (int lane = 0; lane < waveSize; ++lane) {
+      const TilePosition here = loadedPosition(tile, piece, wave, lane);
+      const TilePosition there = loadedPosition(tile, 0, wave, lane);
+      allInside &= isInside(tile, here);
+      sameBytes &= here.byte == there.byte &&
+                   here.row - there.row == loadedPosition(tile, piece, 0, 0).row - first.row;
+    }
+  }
+  if (piece > 0 && rowsComplete && allInside && sameBytes) {
+    const int rows = loadedPosition(tile, piece, 0, 0).row - first.row;
+    result.lane = pieces.front().lane;
+    result.scalar = setup.mul(from.pitchBytes, rows);
+    return;
+  }
+  Value offset = setup.add(setup.mul(result.row, from.pitchBytes), result.byte);
+  result.lane = maskAbsent(allInside ? -1 : piece, result, offset);
+}
+
+/// Lanes behind the tile (`piece` >= 0) and columns behind the matrix load nothing. Absent rows
+/// need no mask: they lie behind the buffer's end.
+Value OperandAccess::maskAbsent(int piece, const Piece &prepared, Value offset) {
+  if (piece >= 0) {
+    offset = setup.select(setup.lessThan(prepared.row, setup.constant(tile.rows)), offset,
+                          setup.constant(outOfRange));
+  }
+  if (from.present && tile.layout.transposing) {
+    Value limit = setup.mul(from.present, tile.elementBytes);
+    offset = setup.select(setup.lessThan(prepared.byte, limit), offset, setup.constant(outOfRange));
+  }
+  return offset;
+}
+
+OperandAccess::Offset OperandAccess::stagedPerWave(int piece) {
+  std::vector<std::int64_t> table;
+  for (int wave = 0; wave < item.waves; ++wave) {
+    table.push_back(stagedAddress(tile, piece, wave, 0));
+  }
+  const Offset offset = mapped(waveMaps, std::move(table), item.wave);
+  assert(offset.base && "a wave's chunk lies at a sum of bits of the wave index");
+  return offset;
+}
+
+OperandAccess::Offset OperandAccess::stagedPerLane(int piece, const Piece &prepared) {
+  const Offset offset =
+      mapped(stagedMaps,
+             overItems([&](int wave, int lane) { return stagedAddress(tile, piece, wave, lane); }),
+             item.index);
+  if (offset.base) {
+    return offset;
+  }
+  Value linear = setup.add(setup.mul(prepared.row, tile.layout.rowBytes), prepared.byte);
+  switch (tile.layout.layout) {
+  case LdsLayout::plain:
+    return {linear};
+  case LdsLayout::swizzle:
+    return {setup.exclusiveOr(linear, swizzleMask(prepared.row))};
+  case LdsLayout::padding:
+    return {setup.add(linear, setup.mul(prepared.row, granuleBytes))};
+  }
+  return {};
+}
+
+OperandAccess::Offset OperandAccess::fragmentOffset(int fragment, int slice, int read) {
+  auto tableOf = [&](const OperandTile &of) {
+    return overItems([&](int wave, int lane) {
+      return fragmentAddress(of, waveIndexOf[wave], fragment, slice, read, lane);
+    });
+  };
+  std::vector<std::int64_t> table = tableOf(tile);
+  Offset offset = mapped(fragmentMaps, table, item.index);
+  if (offset.base) {
+    return offset;
+  }
+  // Padding between chunks carries from bit to bit unless rows divide a chunk: add it to the plain
+  // address.
+  assert(tile.layout.layout == LdsLayout::padding && tile.layout.path == OperandPath::direct);
+  OperandTile unpadded = tile;
+  unpadded.layout.layout = LdsLayout::plain;
+  const std::optional<IndexMap> plain = fitIndexMap(tableOf(unpadded));
+  assert(plain && "plain addresses are sums of bits of the index");
+  Value linear = setup.map(item.index, *plain);
+  Value padded = setup.add(linear, setup.mul(setup.shiftRight(linear, chunkShift), granuleBytes));
+  fragmentMaps.push_back({std::move(table), padded});
+  return {padded};
+}
+
+Value OperandAccess::alongK(TileBuilder &tiles, Value k) const {
+  return tile.layout.transposing ? tiles.mul(k, from.pitchBytes) : tiles.mul(k, tile.elementBytes);
+}
+
+/// In a short step the lanes behind its last k load zeros: what they would find belongs to the next
+/// step, or to the next row.
+Value OperandAccess::shortStepOffset(TileBuilder &tiles, const Piece &piece, int elements) const {
+  Value inside = tile.layout.transposing
+                     ? tiles.lessThan(piece.row, tiles.constant(elements))
+                     : tiles.lessThan(piece.byte, tiles.constant(elements * tile.elementBytes));
+  return tiles.select(inside, piece.lane, tiles.constant(outOfRange));
+}
+
+GlobalAddress OperandAccess::address(TileBuilder &tiles, int piece, const StepSource &step) const {
+  const Piece &prepared = pieces[piece];
+  Value lane =
+      step.shortElements > 0 ? shortStepOffset(tiles, prepared, step.shortElements) : prepared.lane;
+  Value scalar = prepared.scalar ? tiles.add(step.scalar, prepared.scalar) : step.scalar;
+  return {step.buffer, lane, scalar, 0};
+}
+
+void OperandAccess::loadDirect(TileBuilder &tiles, int piece, int stage, const StepSource &step) {
+  const Offset &staged = pieces[piece].staged;
+  tiles.copyToLds(address(tiles, piece, step), stages[stage], staged.base, staged.immediate,
+                  tile.vectorBytes);
+}
+
+Value OperandAccess::load(TileBuilder &tiles, int piece, const StepSource &step) {
+  return tiles.load(tiles.bitsType(tile.vectorBytes), address(tiles, piece, step));
+}
+
+void OperandAccess::writeLds(TileBuilder &tiles, int piece, int stage, Value value) {
+  const Offset &staged = pieces[piece].staged;
+  tiles.storeLds(value, stages[stage], staged.base, staged.immediate);
+}
+
+Value OperandAccess::readFragment(TileBuilder &tiles, int fragment, int slice, int stage) {
+  SmallVector<Value> lanes;
+  SmallVector<std::int32_t> immediates;
+  for (int read = 0; read < tile.reads; ++read) {
+    const Offset &offset = fragments[(fragment * tile.slices + slice) * tile.reads + read];
+    lanes.push_back(offset.base);
+    immediates.push_back(offset.immediate);
+  }
+  const int elements = tile.fragmentRows * tile.fragmentK / waveSize;
+  return tiles.readLds(tiles.vectorType(elements, element), stages[stage], lanes, immediates,
+                       tile.layout.transposing);
+}
+
+} // namespace kw

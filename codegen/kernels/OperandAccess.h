@@ -1,0 +1,105 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One GEMM operand's way from global memory through LDS into fragments. Every address comes from
+// the functions of ir/OperandLayout.h: base offsets are computed before the loop, and what differs
+// by a constant from a base that is there already is an immediate of the instruction.
+//
+// Range checks. An offset out of range loads zeros. Whether hardware includes the scalar offset in
+// the check differs between generations, so nothing relies on it: rows and columns that may be
+// absent are masked in the lane's offset, and what advances along k is in the scalar offset.
+#pragma once
+
+#include "codegen/kernels/KernelShell.h"
+#include "ir/OperandLayout.h"
+
+#include <vector>
+
+namespace kw {
+
+/// Where an operand's tile begins and how far it may be read; all uniform.
+struct OperandSource {
+  mlir::Value base;       ///< pointer to the tile's first element at k = 0
+  mlir::Value bytes;      ///< i32: readable bytes from there, at most 2^31
+  mlir::Value pitchBytes; ///< i32: from row to row of storage
+  /// Rows (k contiguous) or columns (n contiguous) of the tile that exist, i32; null: all.
+  mlir::Value present;
+};
+
+/// A step's k range in terms of what the loads need.
+struct StepSource {
+  mlir::Value scalar;    ///< byte offset of the step's first k
+  mlir::Value buffer;    ///< resource; one of zero bytes for steps that don't exist
+  int shortElements = 0; ///< elements of k in a short step; 0: a whole step
+};
+
+/// The wave and lane that the code runs on.
+struct WorkItem {
+  mlir::Value index; ///< lane + 64 * wave
+  mlir::Value wave;  ///< uniform
+  int waves = 1;
+};
+
+class OperandAccess {
+public:
+  /// `waveIndexOf[w]`: position of wave w's tile along the operand's m or n.
+  OperandAccess(KernelShell &shell, const OperandTile &tile, const OperandSource &source,
+                const WorkItem &item, std::vector<int> waveIndexOf, int stages,
+                mlir::Type elementType);
+
+  const OperandTile &layout() const { return tile; }
+  const OperandSource &source() const { return from; }
+  /// Byte offset in memory of element `k` (i32).
+  mlir::Value alongK(TileBuilder &tiles, mlir::Value k) const;
+
+  void loadDirect(TileBuilder &tiles, int piece, int stage, const StepSource &step);
+  mlir::Value load(TileBuilder &tiles, int piece, const StepSource &step);
+  void writeLds(TileBuilder &tiles, int piece, int stage, mlir::Value value);
+  mlir::Value readFragment(TileBuilder &tiles, int fragment, int slice, int stage);
+
+private:
+  struct Offset {
+    mlir::Value base;
+    std::int32_t immediate = 0;
+  };
+  /// A function of an index that has a value already.
+  struct Known {
+    std::vector<std::int64_t> table;
+    mlir::Value value;
+  };
+  struct Piece {
+    mlir::Value row, byte; ///< of the lane's vector in the tile
+    mlir::Value lane;      ///< its byte offset from the tile's base
+    mlir::Value scalar;    ///< what to add to it, uniform; null: 0
+    Offset staged;         ///< in the stage, per lane (lds path) or per wave (direct path)
+  };
+
+  template <typename Function> std::vector<std::int64_t> overItems(Function function) const;
+  /// Null base: the function is none that fitIndexMap finds.
+  Offset mapped(std::vector<Known> &known, std::vector<std::int64_t> table, mlir::Value index);
+  mlir::Value swizzleMask(mlir::Value row);
+
+  void preparePiece(int piece);
+  void findPosition(int piece, Piece &result);
+  void findLaneOffset(int piece, Piece &result);
+  mlir::Value maskAbsent(int piece, const Piece &prepared, mlir::Value offset);
+  Offset stagedPerWave(int piece);
+  Offset stagedPerLane(int piece, const Piece &prepared);
+  Offset fragmentOffset(int fragment, int slice, int read);
+  GlobalAddress address(TileBuilder &tiles, int piece, const StepSource &step) const;
+  mlir::Value shortStepOffset(TileBuilder &tiles, const Piece &piece, int elements) const;
+
+  OperandTile tile;
+  OperandSource from;
+  WorkItem item;
+  std::vector<int> waveIndexOf;
+  mlir::Type element;
+  TileBuilder setup; ///< inserts before the loop
+  std::vector<mlir::Value> stages;
+  std::vector<Piece> pieces;
+  std::vector<Known> rowMaps, byteMaps, stagedMaps, waveMaps, fragmentMaps;
+  /// By (fragment * slices + slice) * reads + read.
+  std::vector<Offset> fragments;
+};
+
+} // namespace kw

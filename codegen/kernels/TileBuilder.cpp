@@ -1,0 +1,183 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "codegen/kernels/TileBuilder.h"
+
+#include "codegen/passes/Constants.h"
+#include "ir/dialect/KwDialect.h"
+
+#include <cassert>
+#include <mlir/Dialect/LLVMIR/ROCDLDialect.h>
+
+using namespace mlir;
+
+namespace kw {
+
+Value TileBuilder::constant(std::int64_t value) { return i32Constant(builder, loc, value); }
+
+Value TileBuilder::wideConstant(std::int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
+                                  builder.getI64IntegerAttr(value));
+}
+
+Value TileBuilder::floatConstant(double value) {
+  return LLVM::ConstantOp::create(builder, loc, builder.getF32Type(),
+                                  builder.getF32FloatAttr(static_cast<float>(value)));
+}
+
+Value TileBuilder::add(Value a, Value b) { return LLVM::AddOp::create(builder, loc, a, b); }
+
+Value TileBuilder::add(Value a, std::int64_t b) { return addConstant(builder, loc, a, b); }
+
+Value TileBuilder::sub(Value a, Value b) { return LLVM::SubOp::create(builder, loc, a, b); }
+
+Value TileBuilder::mul(Value a, Value b) { return LLVM::MulOp::create(builder, loc, a, b); }
+
+Value TileBuilder::mul(Value a, std::int64_t b) {
+  return b == 1 ? a : mul(a, a.getType().isInteger(64) ? wideConstant(b) : constant(b));
+}
+
+Value TileBuilder::div(Value a, std::int64_t b) {
+  return b == 1 ? a : LLVM::UDivOp::create(builder, loc, a, constant(b)).getResult();
+}
+
+Value TileBuilder::rem(Value a, std::int64_t b) {
+  return LLVM::URemOp::create(builder, loc, a, constant(b));
+}
+
+Value TileBuilder::shiftRight(Value a, int bits) {
+  return LLVM::LShrOp::create(builder, loc, a, constant(bits));
+}
+
+Value TileBuilder::exclusiveOr(Value a, Value b) { return LLVM::XOrOp::create(builder, loc, a, b); }
+
+Value TileBuilder::umin(Value a, Value b) { return LLVM::UMinOp::create(builder, loc, a, b); }
+
+Value TileBuilder::lessThan(Value a, Value b) {
+  return LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ult, a, b);
+}
+
+Value TileBuilder::select(Value condition, Value a, Value b) {
+  return LLVM::SelectOp::create(builder, loc, condition, a, b);
+}
+
+Value TileBuilder::widen(Value value) {
+  return value.getType().isInteger(64)
+             ? value
+             : LLVM::ZExtOp::create(builder, loc, builder.getI64Type(), value).getResult();
+}
+
+Value TileBuilder::narrow(Value value) {
+  return value.getType().isInteger(32)
+             ? value
+             : LLVM::TruncOp::create(builder, loc, builder.getI32Type(), value).getResult();
+}
+
+Value TileBuilder::advance(Value pointer, Value bytes) {
+  return bytePointer(builder, loc, pointer, bytes);
+}
+
+static SmallVector<std::int32_t> numbers(const std::vector<BitField> &fields) {
+  SmallVector<std::int32_t> result;
+  for (const BitField &field : fields) {
+    result.append({field.shift, field.width, field.factor});
+  }
+  return result;
+}
+
+Value TileBuilder::map(Value index, const IndexMap &map) {
+  return dialect::MapIndexOp::create(builder, loc, builder.getI32Type(), index, map.base,
+                                     numbers(map.additive), map.exclusiveBase,
+                                     numbers(map.exclusive));
+}
+
+Value TileBuilder::laneIndex(int workItems) {
+  return dialect::LaneIndexOp::create(builder, loc, builder.getI32Type(), workItems);
+}
+
+Value TileBuilder::waveIndex(int waves) {
+  return dialect::WaveIndexOp::create(builder, loc, builder.getI32Type(), waves);
+}
+
+Value TileBuilder::workgroupIndex() {
+  return ROCDL::BlockIdXOp::create(builder, loc, builder.getI32Type());
+}
+
+std::pair<Value, Value> TileBuilder::tileOf(Value workgroup, Value tilesM, std::int64_t tilesN,
+                                            int xcds, int groupM) {
+  auto tile =
+      dialect::TileOfOp::create(builder, loc, builder.getI32Type(), builder.getI32Type(), workgroup,
+                                tilesM, static_cast<std::int32_t>(tilesN), xcds, groupM);
+  return {tile.getM(), tile.getN()};
+}
+
+Value TileBuilder::buffer(Value base, Value bytes) {
+  constexpr unsigned bufferAddressSpace = 8;
+  return dialect::BufferOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), bufferAddressSpace), base,
+      bytes);
+}
+
+Value TileBuilder::load(Type type, const GlobalAddress &address) {
+  return dialect::LoadOp::create(builder, loc, type, address.buffer, address.lane, address.scalar,
+                                 address.immediate);
+}
+
+void TileBuilder::store(Value value, const GlobalAddress &address) {
+  dialect::StoreOp::create(builder, loc, value, address.buffer, address.lane, address.scalar,
+                           address.immediate);
+}
+
+void TileBuilder::copyToLds(const GlobalAddress &source, Value lds, Value wave,
+                            std::int32_t immediate, int bytes) {
+  dialect::CopyToLdsOp::create(builder, loc, source.buffer, source.lane, source.scalar,
+                               source.immediate, lds, wave, immediate, bytes);
+}
+
+void TileBuilder::storeLds(Value value, Value lds, Value lane, std::int32_t immediate) {
+  dialect::StoreLdsOp::create(builder, loc, value, lds, lane, immediate);
+}
+
+Value TileBuilder::readLds(Type type, Value lds, ValueRange lanes,
+                           ArrayRef<std::int32_t> immediates, bool transpose) {
+  return dialect::ReadFragmentOp::create(builder, loc, type, lds, lanes, immediates, transpose);
+}
+
+Value TileBuilder::mfma(ArrayRef<std::int32_t> shape, Value a, Value b, Value accumulator) {
+  return dialect::MfmaOp::create(builder, loc, accumulator.getType(), shape, a, b, accumulator);
+}
+
+Value TileBuilder::initAccumulator(Type type, bool agpr) {
+  return dialect::InitAccumulatorOp::create(builder, loc, type, agpr);
+}
+
+void TileBuilder::wait(int vector, int lds) { dialect::WaitOp::create(builder, loc, vector, lds); }
+
+void TileBuilder::barrier() { dialect::BarrierOp::create(builder, loc); }
+
+Type TileBuilder::elementType(ElementType type) {
+  switch (type) {
+  case ElementType::f32:
+    return builder.getF32Type();
+  case ElementType::f16:
+    return builder.getF16Type();
+  case ElementType::bf16:
+    return builder.getBF16Type();
+  default:
+    assert(false && "no kernel of this element type yet: the rules refuse it");
+    return {};
+  }
+}
+
+Type TileBuilder::bitsType(int bytes) {
+  if (bytes <= 4) {
+    return builder.getIntegerType(bytes * 8);
+  }
+  return vectorType(bytes / 4, builder.getI32Type());
+}
+
+VectorType TileBuilder::vectorType(std::int64_t count, Type element) {
+  return VectorType::get({count}, element);
+}
+
+} // namespace kw

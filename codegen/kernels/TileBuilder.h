@@ -1,0 +1,82 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Short names for what kernels write again and again: kw operations and scalar arithmetic, at one
+// insertion point.
+#pragma once
+
+#include "codegen/IndexMap.h"
+#include "ir/ElementType.h"
+
+#include <mlir/Dialect/LLVMIR/LLVMDialect.h>
+#include <mlir/IR/Builders.h>
+
+namespace kw {
+
+/// Memory operations of `kw` address buffer[lane + immediate, scalar], in bytes.
+struct GlobalAddress {
+  mlir::Value buffer;
+  mlir::Value lane;
+  mlir::Value scalar;
+  std::int32_t immediate = 0;
+};
+
+class TileBuilder {
+public:
+  explicit TileBuilder(mlir::OpBuilder builder, mlir::Location loc)
+      : builder(std::move(builder)), loc(loc) {}
+
+  // Scalars: i32 unless `wide`.
+  mlir::Value constant(std::int64_t value);
+  mlir::Value wideConstant(std::int64_t value);
+  mlir::Value floatConstant(double value);
+  mlir::Value add(mlir::Value a, mlir::Value b);
+  mlir::Value add(mlir::Value a, std::int64_t b);
+  mlir::Value sub(mlir::Value a, mlir::Value b);
+  mlir::Value mul(mlir::Value a, mlir::Value b);
+  mlir::Value mul(mlir::Value a, std::int64_t b);
+  mlir::Value div(mlir::Value a, std::int64_t b);
+  mlir::Value rem(mlir::Value a, std::int64_t b);
+  mlir::Value shiftRight(mlir::Value a, int bits);
+  mlir::Value exclusiveOr(mlir::Value a, mlir::Value b);
+  mlir::Value umin(mlir::Value a, mlir::Value b);
+  mlir::Value lessThan(mlir::Value a, mlir::Value b); ///< unsigned
+  mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
+  mlir::Value widen(mlir::Value value);  ///< i32 to i64, unsigned; i64 stays
+  mlir::Value narrow(mlir::Value value); ///< i64 to i32; i32 stays
+  /// `pointer` + `bytes` (i64).
+  mlir::Value advance(mlir::Value pointer, mlir::Value bytes);
+
+  // kw operations.
+  mlir::Value map(mlir::Value index, const IndexMap &map);
+  mlir::Value laneIndex(int workItems);
+  mlir::Value waveIndex(int waves);
+  mlir::Value workgroupIndex(); ///< along x
+  /// Tile row and column of a workgroup (ir/WorkgroupMapping.h tileOf).
+  std::pair<mlir::Value, mlir::Value> tileOf(mlir::Value workgroup, mlir::Value tilesM,
+                                             std::int64_t tilesN, int xcds, int groupM);
+  mlir::Value buffer(mlir::Value base, mlir::Value bytes);
+  mlir::Value load(mlir::Type type, const GlobalAddress &address);
+  void store(mlir::Value value, const GlobalAddress &address);
+  void copyToLds(const GlobalAddress &source, mlir::Value lds, mlir::Value wave,
+                 std::int32_t immediate, int bytes);
+  void storeLds(mlir::Value value, mlir::Value lds, mlir::Value lane, std::int32_t immediate);
+  /// LDS reads at `lanes[i] + immediates[i]`, joined to one value.
+  mlir::Value readLds(mlir::Type type, mlir::Value lds, mlir::ValueRange lanes,
+                      mlir::ArrayRef<std::int32_t> immediates, bool transpose = false);
+  mlir::Value mfma(mlir::ArrayRef<std::int32_t> shape, mlir::Value a, mlir::Value b,
+                   mlir::Value accumulator);
+  mlir::Value initAccumulator(mlir::Type type, bool agpr);
+  void wait(int vector, int lds);
+  void barrier();
+
+  mlir::Type elementType(ElementType type);
+  /// Bits without a meaning, to be moved: i16, i32, or a vector of i32.
+  mlir::Type bitsType(int bytes);
+  mlir::VectorType vectorType(std::int64_t count, mlir::Type element);
+
+  mlir::OpBuilder builder;
+  mlir::Location loc;
+};
+
+} // namespace kw

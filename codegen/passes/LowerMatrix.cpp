@@ -1,0 +1,118 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// kw.mfma becomes the rocdl operation of its shape and type.
+
+#include "codegen/passes/Constants.h"
+#include "codegen/passes/Passes.h"
+#include "ir/dialect/KwDialect.h"
+
+#include <llvm/ADT/TypeSwitch.h>
+#include <mlir/Dialect/LLVMIR/LLVMDialect.h>
+#include <mlir/Dialect/LLVMIR/ROCDLDialect.h>
+#include <mlir/Pass/Pass.h>
+
+using namespace mlir;
+
+namespace kw {
+namespace {
+
+enum class Operand { f16, bf16 };
+
+struct MatrixOperation {
+  int m, n, k;
+  Operand operand;
+  llvm::StringLiteral name;
+};
+
+// A shape of another type is one more row; only its hardware decides whether LLVM can select it.
+constexpr MatrixOperation matrixOperations[] = {
+    {16, 16, 32, Operand::bf16, "rocdl.mfma.f32.16x16x32.bf16"},
+    {16, 16, 32, Operand::f16, "rocdl.mfma.f32.16x16x32.f16"},
+    {32, 32, 16, Operand::bf16, "rocdl.mfma.f32.32x32x16.bf16"},
+    {32, 32, 16, Operand::f16, "rocdl.mfma.f32.32x32x16.f16"},
+    {16, 16, 16, Operand::f16, "rocdl.mfma.f32.16x16x16f16"},
+    {32, 32, 8, Operand::f16, "rocdl.mfma.f32.32x32x8f16"},
+    {16, 16, 16, Operand::bf16, "rocdl.mfma.f32.16x16x16bf16.1k"},
+    {32, 32, 8, Operand::bf16, "rocdl.mfma.f32.32x32x8bf16.1k"},
+};
+
+const MatrixOperation *find(dialect::MfmaOp op) {
+  const ArrayRef<int32_t> shape = op.getShape();
+  const Type element = cast<VectorType>(op.getA().getType()).getElementType();
+  for (const MatrixOperation &candidate : matrixOperations) {
+    const bool sameType = candidate.operand == Operand::f16 ? element.isF16() : element.isBF16();
+    if (sameType && shape[0] == candidate.m && shape[1] == candidate.n && shape[2] == candidate.k) {
+      return &candidate;
+    }
+  }
+  return nullptr;
+}
+
+/// The older bf16 instructions take their operands as i16.
+Value asOperand(OpBuilder &builder, Location loc, Value value, const MatrixOperation &operation) {
+  if (!operation.name.ends_with(".1k")) {
+    return value;
+  }
+  auto type = cast<VectorType>(value.getType()).clone(builder.getI16Type());
+  return LLVM::BitcastOp::create(builder, loc, type, value);
+}
+
+LogicalResult lower(dialect::MfmaOp op) {
+  const MatrixOperation *operation = find(op);
+  if (!operation) {
+    return op.emitOpError("no matrix instruction of this shape and type");
+  }
+  OpBuilder builder(op);
+  const Location loc = op.getLoc();
+  Value zero = i32Constant(builder, loc, 0); // cbsz, abid, blgp: no broadcast, no lane swizzle
+  OperationState state(loc, operation->name);
+  state.addOperands({asOperand(builder, loc, op.getA(), *operation),
+                     asOperand(builder, loc, op.getB(), *operation), op.getAccumulator(), zero,
+                     zero, zero});
+  state.addTypes(op.getType());
+  op.replaceAllUsesWith(builder.create(state)->getResult(0));
+  op.erase();
+  return success();
+}
+
+/// An empty assembly statement that takes zeros and gives "something": see kw.init_accumulator.
+LogicalResult lower(dialect::InitAccumulatorOp op) {
+  OpBuilder builder(op);
+  const Location loc = op.getLoc();
+  Value zero = LLVM::ZeroOp::create(builder, loc, op.getType());
+  auto init = LLVM::InlineAsmOp::create(
+      builder, loc, op.getType(), ValueRange{zero}, "; init", op.getAgpr() ? "=a,0" : "=v,0",
+      /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+      /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr);
+  op.replaceAllUsesWith(init.getRes());
+  op.erase();
+  return success();
+}
+
+struct LowerMatrixPass : PassWrapper<LowerMatrixPass, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerMatrixPass)
+  StringRef getArgument() const override { return "kw-lower-matrix"; }
+  StringRef getDescription() const override { return "Lower matrix operations to rocdl"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<LLVM::LLVMDialect, ROCDL::ROCDLDialect>();
+  }
+  void runOnOperation() override {
+    WalkResult walked = getOperation()->walk([](Operation *op) {
+      LogicalResult lowered = llvm::TypeSwitch<Operation *, LogicalResult>(op)
+                                  .Case<dialect::MfmaOp, dialect::InitAccumulatorOp>(
+                                      [](auto concrete) { return lower(concrete); })
+                                  .Default([](Operation *) { return success(); });
+      return failed(lowered) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (walked.wasInterrupted()) {
+      signalPassFailure();
+    }
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createLowerMatrixPass() { return std::make_unique<LowerMatrixPass>(); }
+
+} // namespace kw

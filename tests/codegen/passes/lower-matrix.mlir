@@ -1,0 +1,40 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// RUN: kw-opt --kw-lower-matrix --split-input-file --verify-diagnostics %s | FileCheck %s
+
+// CHECK-LABEL: llvm.func @mfma
+llvm.func @mfma(%a: vector<8xbf16>, %b: vector<8xbf16>, %c: vector<4xf32>, %h: vector<8xf16>,
+                %d: vector<16xf32>) {
+  // CHECK: rocdl.mfma.f32.16x16x32.bf16 %arg0, %arg1, %arg2
+  %0 = kw.mfma [16, 16, 32] %a, %b, %c : vector<8xbf16>, vector<8xbf16>, vector<4xf32>
+  // CHECK: rocdl.mfma.f32.32x32x16.f16 %arg3, %arg3, %arg4
+  %1 = kw.mfma [32, 32, 16] %h, %h, %d : vector<8xf16>, vector<8xf16>, vector<16xf32>
+  llvm.return
+}
+
+// The bf16 instructions of gfx942 take i16.
+// CHECK-LABEL: llvm.func @older
+llvm.func @older(%a: vector<4xbf16>, %c: vector<4xf32>) {
+  // CHECK-COUNT-2: llvm.bitcast {{.*}} : vector<4xbf16> to vector<4xi16>
+  // CHECK: rocdl.mfma.f32.16x16x16bf16.1k
+  %0 = kw.mfma [16, 16, 16] %a, %a, %c : vector<4xbf16>, vector<4xbf16>, vector<4xf32>
+  llvm.return
+}
+
+// CHECK-LABEL: llvm.func @init
+llvm.func @init() {
+  // CHECK: llvm.inline_asm has_side_effects "; init", "=v,0"
+  %v = kw.init_accumulator : vector<4xf32>
+  // CHECK: llvm.inline_asm has_side_effects "; init", "=a,0"
+  %a = kw.init_accumulator agpr : vector<4xf32>
+  llvm.return
+}
+
+// -----
+
+llvm.func @unknown(%a: vector<2xbf16>, %c: vector<4xf32>) {
+  // expected-error @+1 {{no matrix instruction of this shape and type}}
+  %0 = kw.mfma [16, 16, 8] %a, %a, %c : vector<2xbf16>, vector<2xbf16>, vector<4xf32>
+  llvm.return
+}

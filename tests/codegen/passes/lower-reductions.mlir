@@ -1,0 +1,26 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// RUN: kw-opt --kw-lower-reductions %s | FileCheck %s
+
+// CHECK-LABEL: llvm.func @four
+llvm.func @four(%x: f32) -> f32 {
+  // CHECK: rocdl.update.dpp {{.*}} with 177, 15, 15, true
+  // CHECK-NEXT: llvm.fadd
+  // CHECK: rocdl.update.dpp {{.*}} with 78, 15, 15, true
+  // CHECK-NEXT: llvm.fadd
+  // CHECK-NOT: rocdl.update.dpp
+  %s = kw.row_reduce add 4 %x
+  llvm.return %s : f32
+}
+
+// CHECK-LABEL: llvm.func @wave
+llvm.func @wave(%x: f32) -> f32 {
+  // CHECK-COUNT-4: rocdl.update.dpp
+  // CHECK: rocdl.permlane16.swap
+  // CHECK: llvm.intr.maxnum
+  // CHECK: rocdl.permlane32.swap
+  // CHECK: llvm.intr.maxnum
+  %s = kw.row_reduce max 64 %x
+  llvm.return %s : f32
+}
