@@ -22,7 +22,7 @@ namespace kw {
 struct Violation {
   std::string_view rule;
   /// One line: the fact that fails with its numbers, and the nearest legal change:
-  /// "LDS 196608 > 163840 bytes at stages=3; legal with stages<=2 or tileK<=32".
+  /// "LDS 196608 > 163840 bytes at stages=3; legal with stages=2 or tile=128x256x32".
   std::string message;
 };
 
@@ -32,14 +32,26 @@ struct Rule {
   DecisionMask reads = 0;
   /// Pure; may read only the decisions in `reads`, so that it can be asked as soon as they are set.
   bool (*holds)(const Problem &, const Schedule &, const Target &) = nullptr;
-  /// Called when `holds` is false. The nearest legal change is found by trying values of `reads`.
+  /// The fact that fails, with its numbers; called when `holds` is false. `checkLegal` adds the
+  /// nearest legal change.
   std::string (*explain)(const Problem &, const Schedule &, const Target &) = nullptr;
 };
 
+/// The problem's rules come first. The order is that in which removed schedules are charged, and
+/// the search assigns decisions in the order in which the rules need them.
 std::span<const Rule> rules(Family family);
 
-/// Every violation; empty: legal. A schedule of another family than the problem's is one violation.
+/// Whether every rule holds. A schedule of another family than the problem's is not legal.
+bool isLegal(const Problem &problem, const Schedule &schedule, const Target &target);
+
+/// Every violation; empty: legal. A schedule of another family than the problem's is one violation;
+/// of a problem that is not supported, only the reasons for that are listed.
 std::vector<Violation> checkLegal(const Problem &problem, const Schedule &schedule,
                                   const Target &target);
+
+/// Legal schedules that differ from `schedule` in as few decisions as possible (at most three),
+/// among `readable`; at most `most` of them, nearest values first. Empty: none found.
+std::vector<Schedule> nearestLegal(const Problem &problem, const Schedule &schedule,
+                                   const Target &target, DecisionMask readable, std::size_t most);
 
 } // namespace kw

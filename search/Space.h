@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The legal schedules of a problem: axes (values per decision, search/spaces/FAMILY.cpp) pruned by
-// ir's rules while enumerating, not after.
+// ir's rules while enumerating, not after. Read next: Enumerator.h.
 #pragma once
 
 #include "ir/Decision.h"
@@ -10,7 +10,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <random>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -32,21 +32,35 @@ struct SpaceCount {
   std::vector<RuleCount> rules; ///< every rule; raw == legal + sum of removed
 };
 
+/// Legal schedules have ranks 0, 1, ... in a fixed order. Counting happens once, when first needed;
+/// after that a rank is found without walking what lies before it. Safe for several threads.
 class Space {
 public:
+  /// The axes of the problem's family. `target` must outlive the space.
   Space(const Problem &problem, const Target &target);
+  /// Other axes: one for each decision of the family, in any order.
+  Space(const Problem &problem, const Target &target, std::vector<Axis> axes);
 
-  const Problem &problem() const { return spaceProblem; }
-  const std::vector<Axis> &axes() const { return spaceAxes; }
+  const Problem &problem() const;
+  const Target &target() const;
+  /// In the order in which the enumerator assigns them.
+  const std::vector<Axis> &axes() const;
 
   /// Exact, without visiting what a rule excludes at a partial assignment.
-  SpaceCount count() const;
+  const SpaceCount &count() const;
+  /// count().legal
+  std::uint64_t size() const;
 
-  /// Every legal schedule, in a fixed order; stops when `visit` returns false.
+  /// Every legal schedule, in the order of ranks; stops when `visit` returns false.
   void forEach(const std::function<bool(const Schedule &)> &visit) const;
+  /// Those with ranks in [first, last).
+  void forRange(std::uint64_t first, std::uint64_t last,
+                const std::function<bool(const Schedule &)> &visit) const;
+  /// The schedule of a rank below size().
+  Schedule at(std::uint64_t rank) const;
 
   /// `n` legal schedules drawn uniformly without replacement (all, if there are fewer), same for
-  /// the same seed.
+  /// the same seed; fewer of a sample are the beginning of more of it.
   std::vector<Schedule> sample(std::size_t n, std::uint64_t seed) const;
 
   /// Legal schedules that differ in one axis (repaired by no other change).
@@ -55,9 +69,11 @@ public:
   bool contains(const Schedule &schedule) const;
 
 private:
-  Problem spaceProblem;
-  const Target *target;
-  std::vector<Axis> spaceAxes; ///< in enumeration order
+  struct State;
+  std::shared_ptr<const State> state;
 };
+
+/// The axes that the search explores, in the order of decisions(family).
+std::vector<Axis> spaceAxes(const Problem &problem, const Target &target);
 
 } // namespace kw

@@ -29,8 +29,7 @@ namespace {
 
 using enum ElementType;
 
-// ---- Names of the values
-// -------------------------------------------------------------------------
+// ---- Names of the values ----
 
 struct OperandType {
   std::string_view name;
@@ -102,8 +101,7 @@ std::span<const Key> keys() {
   return all;
 }
 
-// ---- Types
-// ---------------------------------------------------------------------------------------
+// ---- Types ----
 
 const OperandType *readOperandType(KeyValues &values, std::string_view key) {
   const auto text = values.text(key);
@@ -216,8 +214,7 @@ void readResultTypes(KeyValues &values, Gemm &op) {
   op.outType = out;
 }
 
-// ---- Epilogue
-// ------------------------------------------------------------------------------------
+// ---- Epilogue ----
 
 std::optional<EpilogueStep> parseStep(std::string_view text) {
   const auto at = std::ranges::find(stepNames, text);
@@ -263,8 +260,7 @@ std::string epilogueText(const Gemm &op) {
   return text;
 }
 
-// ---- Strides
-// -------------------------------------------------------------------------------------
+// ---- Strides ----
 
 /// The matrices as they lie in memory: `rows` rows of `length` contiguous elements.
 struct Storage {
@@ -317,8 +313,7 @@ void readStrides(KeyValues &values, Gemm &op) {
   checkResultStride(values, op);
 }
 
-// ---- The operator
-// --------------------------------------------------------------------------------
+// ---- The operator ----
 
 Problem read(KeyValues &values) {
   Gemm op;

@@ -15,7 +15,7 @@ using tables::toF32;
 using tables::toI32;
 using enum ElementType;
 
-// ---- Matrix instructions -----------------------------------------------------------------------
+// ---- Matrix instructions ----
 // Accepted by llvm-mc for gfx950 [L]; cycles = LLVM's passes x 4, as stated by the vendor [V].
 // Instructions of several independent blocks (4x4x4_16b and relatives) are left out: they are not
 // one MxNxK product.
@@ -108,7 +108,7 @@ constexpr std::array<MatrixInstruction, instructionCount> makeInstructions() {
 }
 constexpr auto instructions = makeInstructions();
 
-// ---- LDS ----------------------------------------------------------------------------------------
+// ---- LDS ----
 // Lanes that are served together [M: HipKittens' phase solver]. 16-byte reads:
 // {0-3, 12-15, 20-27}, {4-11, 16-19, 28-31} and the same + 32.
 constexpr LanePhases read128Phases() {

@@ -1,0 +1,79 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Rules on the operands' tiles in LDS.
+#include "ir/rules/GemmRules.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kw {
+namespace {
+
+using namespace gemmrules;
+
+// ---- LDS layout ----
+
+constexpr int swizzlePeriod = 32; ///< rows after which every mask repeats
+constexpr int directChunk = 1024; ///< bytes between pads on the direct path
+
+/// A swizzle that moves nothing and a padding that adds nothing are the plain layout again.
+template <Which which> bool layoutHolds(const Problem &p, const Schedule &s, const Target &) {
+  const OperandTile tile = tileOf<which>(p, s);
+  switch (tile.layout.layout) {
+  case LdsLayout::plain:
+    return true;
+  case LdsLayout::swizzle:
+    for (int row = 0; row < std::min(tile.rows, swizzlePeriod); ++row) {
+      if (tile.layout.granuleMask(row) != 0) {
+        return true;
+      }
+    }
+    return false;
+  case LdsLayout::padding:
+    return tile.layout.path == OperandPath::lds ||
+           std::int64_t(tile.rows) * tile.layout.rowBytes > directChunk;
+  }
+  return true;
+}
+
+template <Which which> std::string layoutFact(const Problem &p, const Schedule &s, const Target &) {
+  const OperandTile tile = tileOf<which>(p, s);
+  return fmt::format("{} of {} changes nothing for {} rows of {} bytes",
+                     tile.layout.layout == LdsLayout::swizzle ? "swizzle" : "padding", label<which>,
+                     tile.rows, tile.layout.rowBytes);
+}
+
+// ---- Capacity ----
+
+std::int64_t stageBytes(const Problem &p, const Schedule &s) {
+  return operandTile(p.gemm(), gemmOf(s), TileOperand::a).stageBytes() +
+         operandTile(p.gemm(), gemmOf(s), TileOperand::b).stageBytes();
+}
+std::int64_t ldsBytes(const Problem &p, const Schedule &s) {
+  return stageBytes(p, s) * gemmOf(s).pipeline.stages;
+}
+
+std::string ldsFact(const Problem &p, const Schedule &s, const Target &t) {
+  return fmt::format("LDS {} > {} bytes with {} stages of {}", ldsBytes(p, s), t.ldsBytes,
+                     gemmOf(s).pipeline.stages, stageBytes(p, s));
+}
+
+} // namespace
+
+std::vector<Rule> gemmLdsRules() {
+  using enum Which;
+  return {
+      {"layoutA", reads({"tileM", "tileK", "aPath", "aLayout"}), layoutHolds<a>, layoutFact<a>},
+      {"layoutB", reads({"tileN", "tileK", "bPath", "bLayout"}), layoutHolds<b>, layoutFact<b>},
+      {"ldsCapacity",
+       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "aPath", "bPath", "aLayout", "bLayout",
+              "aVector", "bVector", "stages"}),
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         return ldsBytes(p, s) <= t.ldsBytes;
+       },
+       ldsFact},
+  };
+}
+
+} // namespace kw

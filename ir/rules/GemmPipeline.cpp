@@ -1,0 +1,93 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Rules on prefetch, waits, the epilogue and registers. The numbers are the plan's: what is checked
+// is what is emitted.
+#include "ir/KernelPlan.h"
+#include "ir/rules/GemmRules.h"
+#include "ir/rules/Registers.h"
+
+#include <fmt/format.h>
+
+namespace kw {
+namespace {
+
+using namespace gemmrules;
+
+// ---- Prefetch and waits ----
+
+bool bothThroughRegisters(const Schedule &s) {
+  return gemmOf(s).a.path == OperandPath::lds && gemmOf(s).b.path == OperandPath::lds;
+}
+
+bool prefetchHolds(const Problem &, const Schedule &s, const Target &) {
+  const auto &pipeline = gemmOf(s).pipeline;
+  return pipeline.prefetch == pipeline.stages - 1 ||
+         (pipeline.prefetch == pipeline.stages && bothThroughRegisters(s));
+}
+
+std::string prefetchFact(const Problem &, const Schedule &s, const Target &) {
+  const auto &pipeline = gemmOf(s).pipeline;
+  return fmt::format("prefetch={} with stages={}: loads run {} steps ahead{}", pipeline.prefetch,
+                     pipeline.stages, pipeline.stages - 1,
+                     bothThroughRegisters(s) ? fmt::format(" or {}", pipeline.stages) : "");
+}
+
+int loadsInFlight(const Problem &p, const Schedule &s) {
+  const int perStep = operandTile(p.gemm(), gemmOf(s), TileOperand::a).pieces +
+                      operandTile(p.gemm(), gemmOf(s), TileOperand::b).pieces;
+  return perStep * gemmOf(s).pipeline.prefetch;
+}
+
+// ---- Epilogue ----
+
+/// Operand swap gives a lane four neighbours along n: their store needs that alignment.
+constexpr int swapElements = 4;
+
+bool swapHolds(const Problem &p, const Schedule &s, const Target &) {
+  return gemmOf(s).epilogue != EpiloguePath::swap ||
+         (p.gemm().n % swapElements == 0 && p.gemm().ldc % swapElements == 0);
+}
+
+// ---- Registers ----
+
+RegisterUse registerUse(const Problem &p, const Schedule &s, const Target &t) {
+  return makePlan(p, s, t).launches[0].registers;
+}
+
+bool registersHold(const Problem &p, const Schedule &s, const Target &t) {
+  return fits(registerUse(p, s, t), gemmOf(s).waves(), t);
+}
+
+std::string registersFact(const Problem &p, const Schedule &s, const Target &t) {
+  return registerShortage(registerUse(p, s, t), gemmOf(s).waves(), t);
+}
+
+} // namespace
+
+std::vector<Rule> gemmPipelineRules() {
+  return {
+      {"prefetch", reads({"aPath", "bPath", "stages", "prefetch"}), prefetchHolds, prefetchFact},
+      {"waitCounter",
+       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "aVector", "bVector", "prefetch"}),
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         return loadsInFlight(p, s) <= t.maxVmcnt;
+       },
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         return fmt::format("{} loads of a wave in flight; the wait counter holds {}",
+                            loadsInFlight(p, s), t.maxVmcnt);
+       }},
+      {"swapAlignment", reads({"epilogue"}), swapHolds,
+       [](const Problem &p, const Schedule &, const Target &) {
+         return fmt::format("epi=swap stores {} neighbours of n; n={} and ldc={} must be multiples",
+                            swapElements, p.gemm().n, p.gemm().ldc);
+       }},
+      {"registers",
+       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "mfmaM", "mfmaN", "mfmaK", "aPath",
+              "bPath", "aVector", "bVector", "accumulator", "epilogue", "stages", "prefetch",
+              "order"}),
+       registersHold, registersFact},
+  };
+}
+
+} // namespace kw

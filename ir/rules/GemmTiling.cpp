@@ -1,0 +1,185 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Rules on the tile, the waves that divide it, and the grid.
+#include "ir/rules/Rules.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kw {
+namespace {
+
+const GemmSchedule::Tiling &tiling(const Schedule &schedule) {
+  return std::get<GemmSchedule>(schedule).tiling;
+}
+
+DecisionMask reads(std::initializer_list<std::string_view> names) {
+  return maskOf(Family::gemm, names);
+}
+
+// ---- Useful tiles
+// -------------------------------------------------------------------------------- A tile that is
+// more than twice as large as the problem needs does nothing but idle work. The limits leave the
+// smallest tiles that four waves can divide (16x64), so no space becomes empty.
+
+std::int64_t largestTile(std::int64_t size, std::int64_t smallest) {
+  return std::max(smallest, powerOfTwoFrom(size));
+}
+std::int64_t largestTileM(const Problem &p) { return largestTile(p.gemm().m, 16); }
+std::int64_t largestTileN(const Problem &p) { return largestTile(p.gemm().n, 64); }
+std::int64_t largestTileK(const Problem &p) { return largestTile(p.gemm().k, 32); }
+
+std::string tooLarge(std::string_view axis, std::int64_t tile, std::int64_t size,
+                     std::int64_t largest) {
+  return fmt::format("a tile of {} along {} is larger than {}={} needs: at most {}", tile, axis,
+                     axis, size, largest);
+}
+
+// ---- Matrix instruction ----
+
+const MatrixInstruction *instruction(const Problem &p, const Schedule &s, const Target &t) {
+  const auto &tile = tiling(s);
+  return findMatrixInstruction(t, tile.mfmaM, tile.mfmaN, tile.mfmaK, p.gemm().aType,
+                               p.gemm().bType);
+}
+
+/// One that does more k in the same time; nullptr: none.
+const MatrixInstruction *faster(const MatrixInstruction &row, const Target &t) {
+  for (const MatrixInstruction &other : t.matrixInstructions) {
+    if (other.m == row.m && other.n == row.n && other.a == row.a && other.b == row.b &&
+        other.k > row.k && other.cycles <= row.cycles) {
+      return &other;
+    }
+  }
+  return nullptr;
+}
+
+bool instructionHolds(const Problem &p, const Schedule &s, const Target &t) {
+  const MatrixInstruction *row = instruction(p, s, t);
+  return row && !faster(*row, t);
+}
+
+std::string instructionFact(const Problem &p, const Schedule &s, const Target &t) {
+  const auto &tile = tiling(s);
+  if (const MatrixInstruction *row = instruction(p, s, t)) {
+    return fmt::format("{} runs at half the rate of {}", row->mnemonic, faster(*row, t)->mnemonic);
+  }
+  return fmt::format("{} has no matrix instruction {}x{}x{} for {} and {}", t.name, tile.mfmaM,
+                     tile.mfmaN, tile.mfmaK, name(p.gemm().aType), name(p.gemm().bType));
+}
+
+// ---- Waves ----
+
+bool divides(int tile, int waves, int instruction) { return tile % (waves * instruction) == 0; }
+
+std::string notDivided(std::string_view axis, int tile, int waves, int instruction) {
+  return fmt::format("tile {}={} is not a multiple of {} waves x {} of the matrix instruction",
+                     axis, tile, waves, instruction);
+}
+
+bool waveCountHolds(const Problem &, const Schedule &s, const Target &) {
+  const int waves = tiling(s).wavesM * tiling(s).wavesN;
+  return waves == 4 || waves == 8;
+}
+
+// ---- Grid ----
+
+double workItems(const Problem &p, const Schedule &s) {
+  const auto &tile = tiling(s);
+  const auto tiles = [](std::int64_t size, int step) {
+    return static_cast<double>((size + step - 1) / step);
+  };
+  return tiles(p.gemm().m, tile.m) * tiles(p.gemm().n, tile.n) * tile.wavesM * tile.wavesN * 64;
+}
+
+/// Offsets within the rows of a tile are 32-bit; their base is 64-bit.
+double largestOffset(const Problem &p, const Schedule &s) {
+  const Gemm &g = p.gemm();
+  const auto bytes = [](std::int64_t rows, std::int64_t leading, ElementType type) {
+    return static_cast<double>(rows) * static_cast<double>(leading) * bitWidth(type) / 8;
+  };
+  const double a = bytes(std::min<std::int64_t>(tiling(s).m, g.m), g.lda, g.aType);
+  const double b = g.bKContiguous()
+                       ? bytes(std::min<std::int64_t>(tiling(s).n, g.n), g.ldb, g.bType)
+                       : bytes(g.k, g.ldb, g.bType);
+  const double c = bytes(std::min<std::int64_t>(tiling(s).m, g.m), g.ldc, g.outType);
+  return std::max({a, b, c});
+}
+
+constexpr double mostWorkItems = 4294967296.0; // the dispatch packet counts in 32 bits
+constexpr double mostOffset = 2147483648.0;
+
+} // namespace
+
+std::vector<Rule> gemmTilingRules() {
+  return {
+      {"usefulTileM", reads({"tileM"}),
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return tiling(s).m <= largestTileM(p);
+       },
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return tooLarge("m", tiling(s).m, p.gemm().m, largestTileM(p));
+       }},
+      {"usefulTileN", reads({"tileN"}),
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return tiling(s).n <= largestTileN(p);
+       },
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return tooLarge("n", tiling(s).n, p.gemm().n, largestTileN(p));
+       }},
+      {"addressRange", reads({"tileM", "tileN"}),
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return largestOffset(p, s) < mostOffset;
+       },
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return fmt::format("offsets within a tile reach {:.0f} bytes; less than {:.0f} fit",
+                            largestOffset(p, s), mostOffset);
+       }},
+      {"usefulTileK", reads({"tileK"}),
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return tiling(s).k <= largestTileK(p);
+       },
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return tooLarge("k", tiling(s).k, p.gemm().k, largestTileK(p));
+       }},
+      {"matrixInstruction", reads({"mfmaM", "mfmaN", "mfmaK"}), instructionHolds, instructionFact},
+      {"matrixSteps", reads({"tileK", "mfmaK"}),
+       [](const Problem &, const Schedule &s, const Target &) {
+         return tiling(s).k % tiling(s).mfmaK == 0;
+       },
+       [](const Problem &, const Schedule &s, const Target &) {
+         return fmt::format("tile k={} is not a multiple of {} of the matrix instruction",
+                            tiling(s).k, tiling(s).mfmaK);
+       }},
+      {"waveTileM", reads({"tileM", "wavesM", "mfmaM"}),
+       [](const Problem &, const Schedule &s, const Target &) {
+         return divides(tiling(s).m, tiling(s).wavesM, tiling(s).mfmaM);
+       },
+       [](const Problem &, const Schedule &s, const Target &) {
+         return notDivided("m", tiling(s).m, tiling(s).wavesM, tiling(s).mfmaM);
+       }},
+      {"waveTileN", reads({"tileN", "wavesN", "mfmaN"}),
+       [](const Problem &, const Schedule &s, const Target &) {
+         return divides(tiling(s).n, tiling(s).wavesN, tiling(s).mfmaN);
+       },
+       [](const Problem &, const Schedule &s, const Target &) {
+         return notDivided("n", tiling(s).n, tiling(s).wavesN, tiling(s).mfmaN);
+       }},
+      {"waveCount", reads({"wavesM", "wavesN"}), waveCountHolds,
+       [](const Problem &, const Schedule &s, const Target &) {
+         return fmt::format("{} waves a workgroup; codegen makes 4 or 8",
+                            tiling(s).wavesM * tiling(s).wavesN);
+       }},
+      {"gridSize", reads({"tileM", "tileN", "wavesM", "wavesN"}),
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return workItems(p, s) < mostWorkItems;
+       },
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return fmt::format("a grid of {:.0f} work-items; a dispatch has less than {:.0f}",
+                            workItems(p, s), mostWorkItems);
+       }},
+  };
+}
+
+} // namespace kw

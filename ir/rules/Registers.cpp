@@ -1,0 +1,33 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/rules/Registers.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kw {
+
+RegisterBudget registerBudget(const RegisterUse &use, int waves, const Target &target) {
+  const int wavesPerSimd = (waves + target.simdsPerCu - 1) / target.simdsPerCu;
+  const int granule = target.vectorRegisterGranule;
+  const int share = std::min(target.vectorRegisters / wavesPerSimd, target.vectorRegistersPerWave) /
+                    granule * granule;
+  const int agpr = std::min(share, target.vectorRegistersPerWave - target.vgprPerWave);
+  const int agprTaken = (std::min(use.agpr(), agpr) + granule - 1) / granule * granule;
+  return {std::min(share - agprTaken, target.vgprPerWave), agpr};
+}
+
+bool fits(const RegisterUse &use, int waves, const Target &target) {
+  const RegisterBudget budget = registerBudget(use, waves, target);
+  return use.vgpr() <= budget.vgpr && use.agpr() <= budget.agpr;
+}
+
+std::string registerShortage(const RegisterUse &use, int waves, const Target &target) {
+  const RegisterBudget budget = registerBudget(use, waves, target);
+  return fmt::format("a wave needs {} VGPRs ({} accumulators, {} fragments, {} loads in flight, {} "
+                     "addresses) and {} AGPRs; with {} waves a workgroup it has {} and {}",
+                     use.vgpr(), use.accumulatorsInAgpr ? 0 : use.accumulators, use.fragments,
+                     use.staging, use.addresses, use.agpr(), waves, budget.vgpr, budget.agpr);
+}
+
+} // namespace kw

@@ -1,0 +1,137 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The rules of RMSNorm.
+#include "ir/KernelPlan.h"
+#include "ir/Occupancy.h"
+#include "ir/rules/Registers.h"
+#include "ir/rules/Rules.h"
+
+#include <algorithm>
+#include <bit>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace kw {
+namespace {
+
+const RmsNormSchedule &norm(const Schedule &s) { return std::get<RmsNormSchedule>(s); }
+
+DecisionMask reads(std::initializer_list<std::string_view> names) {
+  return maskOf(Family::rmsnorm, names);
+}
+
+int elementBytes(const Problem &p) { return bitWidth(p.rmsnorm().type) / 8; }
+
+/// Bytes that divide every row's start and end.
+std::int64_t alignment(const Problem &p) { return p.rmsnorm().cols * elementBytes(p); }
+
+bool widthHolds(const Problem &p, const Schedule &s, const Target &) {
+  const int bytes = norm(s).vectorBytes;
+  return std::has_single_bit(static_cast<unsigned>(bytes)) && bytes >= elementBytes(p);
+}
+
+bool wavesHold(const Problem &, const Schedule &s, const Target &t) {
+  return std::has_single_bit(static_cast<unsigned>(norm(s).wavesPerRow)) &&
+         norm(s).waves() <= t.maxWavesPerWorkgroup;
+}
+
+/// Columns that the other waves of a row take in one load each.
+std::int64_t columnsBefore(const Problem &p, const Schedule &s, const Target &t) {
+  return std::int64_t(norm(s).wavesPerRow - 1) * t.waveSize *
+         (norm(s).vectorBytes / elementBytes(p));
+}
+
+std::int64_t workItems(const Problem &p, const Schedule &s, const Target &t) {
+  const std::int64_t workgroups =
+      (p.rmsnorm().rows + norm(s).rowsPerWorkgroup - 1) / norm(s).rowsPerWorkgroup;
+  return workgroups * norm(s).waves() * t.waveSize;
+}
+constexpr std::int64_t mostWorkItems = std::int64_t(1) << 32; // a dispatch counts in 32 bits
+
+RegisterUse registerUse(const Problem &p, const Schedule &s, const Target &t) {
+  return makePlan(p, s, t).launches[0].registers;
+}
+
+bool registersHold(const Problem &p, const Schedule &s, const Target &t) {
+  return fits(registerUse(p, s, t), norm(s).waves(), t);
+}
+
+/// The occupancy asked for must leave the registers that the plan needs.
+bool occupancyHolds(const Problem &p, const Schedule &s, const Target &t) {
+  const RegisterUse use = registerUse(p, s, t);
+  return norm(s).wavesPerSimd <= occupancyByRegisters(t, use.vgpr(), use.agpr());
+}
+
+std::vector<Rule> makeRules() {
+  return {
+      {"notSupported.quant", 0,
+       [](const Problem &p, const Schedule &, const Target &) { return !p.rmsnorm().quantised; },
+       [](const Problem &, const Schedule &, const Target &) {
+         return std::string("quant=fp8 is not supported yet; supported: quant=none");
+       }},
+      {"usefulRows", reads({"rowsPerWorkgroup"}),
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return norm(s).rowsPerWorkgroup <= powerOfTwoFrom(p.rmsnorm().rows);
+       },
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return fmt::format("{} rows a workgroup, but rows={}", norm(s).rowsPerWorkgroup,
+                            p.rmsnorm().rows);
+       }},
+      {"waves", reads({"wavesPerRow", "rowsPerWorkgroup"}), wavesHold,
+       [](const Problem &, const Schedule &s, const Target &t) {
+         return fmt::format("{} waves a row x {} rows: a power of two a row, at most {} in total",
+                            norm(s).wavesPerRow, norm(s).rowsPerWorkgroup, t.maxWavesPerWorkgroup);
+       }},
+      {"gridSize", reads({"wavesPerRow", "rowsPerWorkgroup"}),
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         return workItems(p, s, t) < mostWorkItems;
+       },
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         return fmt::format("a grid of {} work-items; a dispatch has less than {}",
+                            workItems(p, s, t), mostWorkItems);
+       }},
+      {"width", reads({"vector"}), widthHolds,
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return fmt::format("{} bytes a lane; loads of 2, 4, 8 and 16 exist, an element has {}",
+                            norm(s).vectorBytes, elementBytes(p));
+       }},
+      {"alignment", reads({"vector"}),
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return alignment(p) % norm(s).vectorBytes == 0;
+       },
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return fmt::format("{} bytes a lane, but cols={} aligns rows to {} bytes",
+                            norm(s).vectorBytes, p.rmsnorm().cols,
+                            std::gcd(alignment(p), std::int64_t(16)));
+       }},
+      {"usefulWaves", reads({"wavesPerRow", "vector"}),
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         return columnsBefore(p, s, t) < p.rmsnorm().cols;
+       },
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return fmt::format("the last of {} waves a row gets none of {} columns",
+                            norm(s).wavesPerRow, p.rmsnorm().cols);
+       }},
+      {"registers", reads({"wavesPerRow", "rowsPerWorkgroup", "vector", "passes"}), registersHold,
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         return registerShortage(registerUse(p, s, t), norm(s).waves(), t);
+       }},
+      {"occupancy", reads({"wavesPerRow", "rowsPerWorkgroup", "vector", "passes", "wavesPerSimd"}),
+       occupancyHolds,
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         const RegisterUse use = registerUse(p, s, t);
+         return fmt::format("{} waves per SIMD asked for, {} VGPRs allow {}", norm(s).wavesPerSimd,
+                            use.vgpr(), occupancyByRegisters(t, use.vgpr(), use.agpr()));
+       }},
+  };
+}
+
+} // namespace
+
+std::span<const Rule> rmsNormRules() {
+  static const std::vector<Rule> all = makeRules();
+  return all;
+}
+
+} // namespace kw

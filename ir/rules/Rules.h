@@ -1,0 +1,35 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a family supplies to Rule.cpp: its rules in order, ir/rules/FAMILY.cpp. Long lists are split
+// by subject; see README.md.
+#pragma once
+
+#include "ir/Rule.h"
+
+#include <span>
+#include <vector>
+
+namespace kw {
+
+std::span<const Rule> gemmRules();
+std::span<const Rule> rmsNormRules();
+
+/// Parts of gemmRules(), in this order.
+std::vector<Rule> gemmSupportRules();  ///< what codegen cannot do yet: the problem alone
+std::vector<Rule> gemmTilingRules();   ///< tile, waves, matrix instruction, grid
+std::vector<Rule> gemmAccessRules();   ///< path and width of the operands' loads
+std::vector<Rule> gemmPipelineRules(); ///< prefetch, waits, epilogue, registers
+std::vector<Rule> gemmLdsRules();      ///< layouts and capacity of LDS
+std::vector<Rule> gemmMappingRules();  ///< order of tiles
+
+/// Smallest power of two that is not below `value` (at least 1).
+constexpr std::int64_t powerOfTwoFrom(std::int64_t value) {
+  std::int64_t power = 1;
+  while (power < value) {
+    power *= 2;
+  }
+  return power;
+}
+
+} // namespace kw

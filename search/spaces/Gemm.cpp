@@ -1,0 +1,65 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// GEMM's axes. Tiles and groups cover what fast public kernels use (16 to 256 along m and n, K
+// steps of 32 to 256, two or three stages) with the multiples of 48 between the powers of two.
+#include "search/spaces/Spaces.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace kw {
+namespace {
+
+/// Distinct values of `field` over the target's instructions for the operand types, or one that no
+/// rule accepts.
+std::vector<std::int64_t> instructionSizes(const Gemm &gemm, const Target &target,
+                                           int MatrixInstruction::*field) {
+  std::vector<std::int64_t> sizes;
+  for (const MatrixInstruction &row : target.matrixInstructions) {
+    const bool known = std::ranges::find(sizes, row.*field) != sizes.end();
+    if (row.a == gemm.aType && row.b == gemm.bType && !known) {
+      sizes.push_back(row.*field);
+    }
+  }
+  return sizes.empty() ? std::vector<std::int64_t>{1} : sizes;
+}
+
+/// Widths of an operand's loads: rows of `extent` elements, `leading` apart.
+std::vector<std::int64_t> widths(std::int64_t extent, std::int64_t leading, ElementType type,
+                                 const Target &target) {
+  const int bits = bitWidth(type);
+  return vectorWidths(std::gcd(extent, leading) * bits / 8, std::max(1, bits / 8),
+                      target.directToLds16 ? 16 : 4);
+}
+
+} // namespace
+
+std::vector<Axis> gemmAxes(const Problem &problem, const Target &target) {
+  const Gemm &gemm = problem.gemm();
+  AxisList axes(Family::gemm);
+  axes.add("tileM", {16, 32, 48, 64, 96, 128, 192, 256});
+  axes.add("tileN", {16, 32, 48, 64, 96, 128, 192, 256});
+  axes.add("tileK", {32, 64, 128, 256});
+  axes.add("wavesM", {1, 2, 4, 8});
+  axes.add("wavesN", {1, 2, 4, 8});
+  axes.add("mfmaM", instructionSizes(gemm, target, &MatrixInstruction::m));
+  axes.add("mfmaN", instructionSizes(gemm, target, &MatrixInstruction::n));
+  axes.add("mfmaK", instructionSizes(gemm, target, &MatrixInstruction::k));
+  axes.addNames("aPath");
+  axes.addNames("bPath");
+  axes.addNames("aLayout");
+  axes.addNames("bLayout");
+  axes.add("aVector", widths(gemm.aKContiguous() ? gemm.k : gemm.m, gemm.lda, gemm.aType, target));
+  axes.add("bVector", widths(gemm.bKContiguous() ? gemm.k : gemm.n, gemm.ldb, gemm.bType, target));
+  axes.addNames("accumulator");
+  axes.addNames("epilogue");
+  axes.add("stages", {1, 2, 3});
+  axes.add("prefetch", {0, 1, 2, 3});
+  axes.addNames("order");
+  axes.add("xcdRemap", {0, 1});
+  axes.add("groupM", {0, 4, 8});
+  return axes.take();
+}
+
+} // namespace kw
