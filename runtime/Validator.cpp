@@ -18,7 +18,9 @@ namespace {
 constexpr double smallProblem = 1e9;
 /// Operations of a sample of a larger problem, at most, beyond one workgroup of each kind.
 constexpr double sampleWork = 1.5e9;
-/// The same for each neighbouring problem.
+/// Workgroups of a sample, at most, however small they are.
+constexpr double largestSample = 64;
+/// Operations of a neighbouring problem, at most, for which all workgroups are run.
 constexpr double neighbourWork = 3e8;
 
 std::vector<std::uint64_t> allWorkgroups(const LaunchPlan &launch) {
@@ -121,7 +123,9 @@ Expected<void> Proof::proveProblem() {
   const bool all = options.full || work * static_cast<double>(launch.workgroups) <= smallProblem;
   const std::vector<std::uint64_t> workgroups =
       all ? allWorkgroups(launch)
-          : sampleWorkgroups(launch, static_cast<std::size_t>(sampleWork / work), options.seed);
+          : sampleWorkgroups(launch,
+                             static_cast<std::size_t>(std::min(largestSample, sampleWork / work)),
+                             options.seed);
   std::vector<InputSet> sets = oracle.inputSets(options.seed);
   std::reverse(sets.begin(), sets.end()); // the exact one is the sharpest and the cheapest
   for (const InputSet &set : sets) {
