@@ -1,6 +1,6 @@
 # Kernelwright
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compiles a Triton kernel for gfx950 without a GPU, specialised as Triton's own launcher does it."""
+"""Compiles a Triton kernel for gfx950 without a GPU, specialised as Triton's launcher does it."""
 
 from dataclasses import dataclass
 
@@ -65,6 +65,6 @@ def compile_kernel(function, arguments, constants, buffer_operations=True, **opt
     source = ASTSource(function, signature=signature, constexprs=constants, attrs=attributes)
     compiled = triton.compile(source, target=TARGET, options={"enable_fp_fusion": True, **options})
     lds = compiled.metadata.shared
-    assert lds <= LDS_OF_A_CU, f"{function.__name__} needs {lds} bytes of LDS: choose a smaller tile"
+    assert lds <= LDS_OF_A_CU, f"{function.__name__}: {lds} bytes of LDS, choose a smaller tile"
     return CompiledKernel(compiled.metadata.name, compiled.asm["hsaco"], lds,
                           64 * compiled.metadata.num_warps)

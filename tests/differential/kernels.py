@@ -83,7 +83,8 @@ def transpose(x, y, rows, cols, BLOCK_R: tl.constexpr, BLOCK_C: tl.constexpr):
     """A two-dimensional grid."""
     r = tl.program_id(0) * BLOCK_R + tl.arange(0, BLOCK_R)
     c = tl.program_id(1) * BLOCK_C + tl.arange(0, BLOCK_C)
-    tile = tl.load(x + r[:, None] * cols + c[None, :], mask=(r < rows)[:, None] & (c < cols)[None, :])
+    tile = tl.load(x + r[:, None] * cols + c[None, :],
+                   mask=(r < rows)[:, None] & (c < cols)[None, :])
     tl.store(y + c[:, None] * rows + r[None, :], tl.trans(tile),
              mask=(c < cols)[:, None] & (r < rows)[None, :])
 

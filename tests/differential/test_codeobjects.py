@@ -123,8 +123,9 @@ def test_fp4_128x512(launch_clean, code_object, m, n, k, split_k):
     fp4_case(launch_clean, code_object(name), name, m, n, k, split_k)
 
 
-@pytest.mark.parametrize("m, n, k, split_k", [(64, 128, 768, 1), (70, 256, 896, 1), (1, 128, 128, 1),
-                                              (33, 128, 1024, 2), (64, 128, 1536, 3)])
+@pytest.mark.parametrize("m, n, k, split_k", [(64, 128, 768, 1), (70, 256, 896, 1),
+                                              (1, 128, 128, 1), (33, 128, 1024, 2),
+                                              (64, 128, 1536, 3)])
 @pytest.mark.parametrize("rows", [64, 128])
 def test_fp8(launch_clean, code_object, rows, m, n, k, split_k):
     name = f"fp8gemm_bf16_blockscale_BpreShuffle_{rows}x128"
