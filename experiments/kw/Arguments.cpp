@@ -1,0 +1,70 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "experiments/kw/Arguments.h"
+
+#include "experiments/support/Files.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sstream>
+
+namespace kw {
+
+Expected<Problem> problemOf(const std::vector<std::string> &words) {
+  if (words.empty()) {
+    return badInput("PROBLEM is missing; for example: gemm m=4096 n=4096 k=4096 dtype=bf16 b=nk");
+  }
+  return parseProblem(fmt::format("{}", fmt::join(words, " ")));
+}
+
+Expected<std::vector<Problem>> problemsOf(const std::vector<std::string> &words) {
+  std::vector<std::vector<std::string>> groups;
+  std::istringstream stream(fmt::format("{}", fmt::join(words, " ")));
+  for (std::string word; stream >> word;) {
+    if (groups.empty() || word.find('=') == std::string::npos) {
+      groups.emplace_back();
+    }
+    groups.back().push_back(word);
+  }
+  std::vector<Problem> problems;
+  for (const std::vector<std::string> &group : groups) {
+    Expected<Problem> problem = problemOf(group);
+    if (!problem) {
+      return tl::unexpected(problem.error());
+    }
+    problems.push_back(std::move(*problem));
+  }
+  return problems;
+}
+
+Expected<std::vector<Problem>> readSuite(const std::string &file) {
+  const Expected<std::vector<TextLine>> lines = readLines(file);
+  if (!lines) {
+    return tl::unexpected(lines.error());
+  }
+  std::vector<Problem> problems;
+  for (const TextLine &line : *lines) {
+    Expected<Problem> problem = parseProblem(line.text);
+    if (!problem) {
+      return tl::unexpected(Error{problem.error().kind, fmt::format("{}:{}: {}", file, line.number,
+                                                                    problem.error().message)});
+    }
+    problems.push_back(std::move(*problem));
+  }
+  if (problems.empty()) {
+    return badInput(fmt::format("{}: there is no problem in it; one a line is expected", file));
+  }
+  return problems;
+}
+
+Expected<void> checkGenerator(const std::string &name) {
+  if (name == "kw") {
+    return {};
+  }
+  if (name == "triton" || name == "flydsl") {
+    return badInput(fmt::format("generator {} is not available yet, expected kw", name));
+  }
+  return badInput(fmt::format("unknown generator '{}', expected kw, triton or flydsl", name));
+}
+
+} // namespace kw

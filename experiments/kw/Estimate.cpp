@@ -1,0 +1,126 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "costmodel/CostModel.h"
+#include "experiments/kw/Arguments.h"
+#include "experiments/kw/Command.h"
+#include "experiments/kw/Output.h"
+#include "experiments/rungs/ModelRung.h"
+#include "experiments/support/Files.h"
+
+#include <fmt/format.h>
+#include <memory>
+#include <optional>
+
+namespace kw {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> words;
+  std::optional<std::string> schedule, schedules;
+  bool explain = false;
+};
+
+std::string lineText(const Json &estimate) {
+  return fmt::format("{:.2f} us ({}), limited by {}  {}\n", estimate["time_us"].get<double>(),
+                     estimate["source"].get<std::string>(), estimate["limiter"].get<std::string>(),
+                     estimate["schedule"].get<std::string>());
+}
+
+std::string explainText(const Json &estimate) {
+  const double total = estimate["time_us"].get<double>();
+  std::vector<std::vector<std::string>> rows{{"term", "us", "share"}};
+  for (const auto &[term, value] : estimate["terms"].items()) {
+    const double us = value.get<double>();
+    if (us != 0) {
+      rows.push_back({term, fmt::format("{:.3f}", us), fmt::format("{:.1f} %", 100 * us / total)});
+    }
+  }
+  return fmt::format(
+      "{}\n{}\n{:.3f} us (source: {}), 80 % interval {:.3f} to {:.3f} us, limited by {}\n"
+      "{:.1f} TFLOP/s, {:.0f} GB/s, occupancy {}, {} VGPRs, {} AGPRs, {} bytes of LDS\n{}",
+      estimate["problem"].get<std::string>(), estimate["schedule"].get<std::string>(), total,
+      estimate["source"].get<std::string>(), estimate["interval_us"][0].get<double>(),
+      estimate["interval_us"][1].get<double>(), estimate["limiter"].get<std::string>(),
+      estimate["tflops"].get<double>(), estimate["gbps"].get<double>(),
+      estimate["occupancy"].get<int>(), estimate["vgpr"].get<int>(), estimate["agpr"].get<int>(),
+      estimate["lds_bytes"].get<std::int64_t>(), table(rows));
+}
+
+/// One estimate a line of the file, in its order. A line that is not a legal schedule gets its
+/// error in its place, and the exit status is 2.
+Expected<ExitStatus> estimateFile(const Problem &problem, const Target &target,
+                                  const Options &options, const CommonOptions &common) {
+  const Expected<std::vector<TextLine>> lines = readLines(*options.schedules);
+  if (!lines) {
+    return tl::unexpected(lines.error());
+  }
+  CostModel model(problem, target);
+  Json list = Json::array();
+  std::string text;
+  ExitStatus status = exitDone;
+  for (const TextLine &line : *lines) {
+    const Expected<Schedule> schedule = parseLegalSchedule(problem, line.text, target);
+    if (!schedule) {
+      Error error = schedule.error();
+      error.message = fmt::format("{}:{}: {}", *options.schedules, line.number, error.message);
+      printError(error, false);
+      list.push_back({{"problem", print(problem)},
+                      {"schedule", line.text},
+                      {"target", target.name},
+                      {"time_us", nullptr},
+                      {"source", "model"},
+                      {"error", error.message}});
+      status = exitBadInput;
+      continue;
+    }
+    list.push_back(estimateJson(problem, *schedule, target, model.estimate(*schedule)));
+    text += options.explain ? explainText(list.back()) : lineText(list.back());
+  }
+  if (Expected<void> printed = print(common, list, text); !printed) {
+    return tl::unexpected(printed.error());
+  }
+  return status;
+}
+
+Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
+  const Expected<Problem> problem = problemOf(options.words);
+  if (!problem) {
+    return tl::unexpected(problem.error());
+  }
+  const Expected<const Target *> target = common.target();
+  if (!target) {
+    return tl::unexpected(target.error());
+  }
+  if (options.schedules) {
+    return estimateFile(*problem, **target, options, common);
+  }
+  const Expected<Schedule> schedule =
+      options.schedule ? parseLegalSchedule(*problem, *options.schedule, **target)
+                       : bestByModel(*problem, **target, common.jobs, common.seed);
+  if (!schedule) {
+    return tl::unexpected(schedule.error());
+  }
+  CostModel model(*problem, **target);
+  const Json document = estimateJson(*problem, *schedule, **target, model.estimate(*schedule));
+  if (Expected<void> printed =
+          print(common, document, options.explain ? explainText(document) : lineText(document));
+      !printed) {
+    return tl::unexpected(printed.error());
+  }
+  return exitDone;
+}
+
+} // namespace
+
+RunCommand addEstimate(CLI::App &app, const CommonOptions &common) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("PROBLEM", options->words, "FAMILY key=value ...");
+  CLI::Option *one = app.add_option("--schedule", options->schedule,
+                                    "the schedule (default: the best that the model finds)");
+  app.add_option("--schedules", options->schedules, "file with one schedule a line")->excludes(one);
+  app.add_flag("--explain", options->explain, "print the terms as a table");
+  return [options, &common] { return run(*options, common); };
+}
+
+} // namespace kw

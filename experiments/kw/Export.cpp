@@ -1,0 +1,191 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// `kw export` and `kw check-bundle`: finished runs of the store as a bundle, and its proof.
+#include "experiments/inductor/Bundle.h"
+#include "experiments/kw/Arguments.h"
+#include "experiments/kw/Command.h"
+#include "experiments/kw/Output.h"
+#include "experiments/store/Store.h"
+#include "experiments/support/Files.h"
+#include "experiments/support/FirstError.h"
+#include "experiments/tune/Tuner.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <memory>
+#include <optional>
+
+namespace kw {
+
+namespace {
+
+struct Options {
+  std::string format, out;
+  std::vector<std::string> words;
+  std::optional<std::string> run, suite;
+};
+
+/// The problems that are named; none when a run is named instead, or nothing is.
+Expected<std::vector<Problem>> namedProblems(const Options &options) {
+  const int ways = static_cast<int>(!options.words.empty()) +
+                   static_cast<int>(options.run.has_value()) +
+                   static_cast<int>(options.suite.has_value());
+  if (ways != 1) {
+    return badInput("give PROBLEM..., --run RUN or --suite FILE: one of them");
+  }
+  if (options.suite) {
+    return readSuite(*options.suite);
+  }
+  return problemsOf(options.words);
+}
+
+/// The newest finished run of a problem, on the target that is asked for.
+Expected<Json> newestRun(Store &store, const std::vector<RunRecord> &runs, const Problem &problem,
+                         const Target &target) {
+  const std::string text = print(problem);
+  for (const RunRecord &run : runs) {
+    if (run.problem != text || run.target != target.name) {
+      continue;
+    }
+    const Expected<std::optional<Json>> document = finishedRun(store, run);
+    if (!document) {
+      return tl::unexpected(document.error());
+    }
+    // A run that ranked by the model alone has no kernel.
+    if (*document && (**document)["candidates"].front()["manifest"].is_string()) {
+      return **document;
+    }
+  }
+  return badInput(fmt::format("{}: there is no finished run in {}; `kw tune {}` makes one", text,
+                              store.file().string(), text));
+}
+
+Expected<std::vector<Json>> documents(const Options &options, Store &store, const Target &target) {
+  std::vector<Json> list;
+  if (options.run) {
+    Expected<std::optional<RunRecord>> run = store.findRun(*options.run);
+    if (!run) {
+      return tl::unexpected(run.error());
+    }
+    if (!*run) {
+      return badInput(fmt::format("run '{}': there is none in {}; `kw runs` lists them",
+                                  *options.run, store.file().string()));
+    }
+    Expected<std::optional<Json>> document = finishedRun(store, **run);
+    if (!document) {
+      return tl::unexpected(document.error());
+    }
+    if (!*document) {
+      return badInput(fmt::format("run {} is not finished; `kw resume {}` goes on with it",
+                                  (*run)->id, (*run)->id));
+    }
+    list.push_back(std::move(**document));
+    return list;
+  }
+  const Expected<std::vector<Problem>> problems = namedProblems(options);
+  const Expected<std::vector<RunRecord>> runs = store.runs();
+  if (const Error *error = firstError(problems, runs)) {
+    return tl::unexpected(*error);
+  }
+  for (const Problem &problem : *problems) {
+    Expected<Json> document = newestRun(store, *runs, problem, target);
+    if (!document) {
+      return tl::unexpected(document.error());
+    }
+    list.push_back(std::move(*document));
+  }
+  return list;
+}
+
+Expected<ExitStatus> exportBundle(const Options &options, const CommonOptions &common) {
+  if (options.format != "inductor") {
+    return badInput(fmt::format("unknown format '{}', expected inductor", options.format));
+  }
+  if (options.run && (!options.words.empty() || options.suite)) {
+    return tl::unexpected(namedProblems(options).error());
+  }
+  const Expected<const Target *> target = common.target();
+  if (!target) {
+    return tl::unexpected(target.error());
+  }
+  Expected<Store> store = Store::open(common.db, Store::Access::read);
+  if (!store) {
+    return tl::unexpected(store.error());
+  }
+  const Expected<std::vector<Json>> list = documents(options, *store, **target);
+  if (!list) {
+    return tl::unexpected(list.error());
+  }
+  std::vector<BundleEntry> entries;
+  Json kernels = Json::array();
+  for (const Json &document : *list) {
+    Expected<BundleEntry> entry = bundleEntry(document);
+    if (!entry) {
+      return tl::unexpected(entry.error());
+    }
+    kernels.push_back({{"problem", document["problem"]},
+                       {"schedule", print(entry->schedule)},
+                       {"time_us", entry->timeUs},
+                       {"source", entry->source},
+                       {"run", document["run"]}});
+    entries.push_back(std::move(*entry));
+  }
+  if (Expected<void> writable = makeWritableFolder(options.out); !writable) {
+    return tl::unexpected(writable.error());
+  }
+  const Expected<std::filesystem::path> written =
+      writeBundle(absolutePath(options.out), **target, entries);
+  if (!written) {
+    return tl::unexpected(written.error());
+  }
+  const Json document = {{"bundle", written->string()}, {"kernels", std::move(kernels)}};
+  const std::string text = fmt::format("{} kernels in {}\n", entries.size(), written->string());
+  if (Expected<void> printed = print(common, document, text); !printed) {
+    return tl::unexpected(printed.error());
+  }
+  return exitDone;
+}
+
+Expected<ExitStatus> check(const std::string &folder, bool validateKernels,
+                           const CommonOptions &common) {
+  const std::filesystem::path path = absolutePath(folder);
+  const Expected<BundleCheck> checked = checkBundle(path, {validateKernels, common.jobs});
+  if (!checked) {
+    return tl::unexpected(checked.error());
+  }
+  const bool ok = checked->lie.empty();
+  const Json document = {{"ok", ok},
+                         {"bundle", path.string()},
+                         {"kernels", checked->kernels},
+                         {"lie", ok ? Json() : Json(checked->lie)}};
+  const std::string text =
+      ok ? fmt::format("{}: {} kernels, all true\n", path.string(), checked->kernels)
+         : fmt::format("{}\n", checked->lie);
+  if (Expected<void> printed = print(common, document, text); !printed) {
+    return tl::unexpected(printed.error());
+  }
+  return ok ? exitDone : exitFailed;
+}
+
+} // namespace
+
+RunCommand addExport(CLI::App &app, const CommonOptions &common) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("FORMAT", options->format, "inductor")->required();
+  app.add_option("PROBLEM", options->words, "problems that were tuned: FAMILY key=value ...");
+  app.add_option("--run", options->run, "a run instead of problems");
+  app.add_option("--suite", options->suite, "file with one problem a line");
+  app.add_option("--out", options->out, "folder of the bundle")->required();
+  return [options, &common] { return exportBundle(*options, common); };
+}
+
+RunCommand addCheckBundle(CLI::App &app, const CommonOptions &common) {
+  const auto folder = std::make_shared<std::string>();
+  const auto validate = std::make_shared<bool>(true);
+  app.add_option("DIR", *folder, "folder of a bundle")->required();
+  app.add_flag("--validate,!--no-validate", *validate, "run every kernel again (default)");
+  return [folder, validate, &common] { return check(*folder, *validate, common); };
+}
+
+} // namespace kw

@@ -1,0 +1,82 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "experiments/rungs/ModelRung.h"
+
+#include "ir/Rule.h"
+#include "search/Space.h"
+#include "search/Strategy.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kw {
+
+Json estimateJson(const Problem &problem, const Schedule &schedule, const Target &target,
+                  const Estimate &estimate, std::string_view source) {
+  Json terms = Json::object();
+  for (std::size_t i = 0; i < termCount; ++i) {
+    terms[std::string(name(static_cast<Term>(i)))] = estimate.termsUs[i];
+  }
+  return {{"problem", print(problem)},
+          {"schedule", print(schedule)},
+          {"target", target.name},
+          {"time_us", estimate.timeUs},
+          {"source", source},
+          {"interval_us", {estimate.lowUs, estimate.highUs}},
+          {"limiter", name(estimate.limiter)},
+          {"terms", std::move(terms)},
+          {"tflops", estimate.tflops},
+          {"gbps", estimate.gbps},
+          {"occupancy", estimate.occupancy},
+          {"vgpr", estimate.vgpr},
+          {"agpr", estimate.agpr},
+          {"lds_bytes", estimate.ldsBytes}};
+}
+
+Error nothingLegalError(const Problem &problem, const Target &target) {
+  const Schedule anySchedule = defaultSchedule(problem.family());
+  for (const Rule &rule : rules(problem.family())) {
+    if (rule.reads == 0 && !rule.holds(problem, anySchedule, target)) {
+      return {Error::Kind::nothingLegal,
+              fmt::format("nothing is legal for {} on {}: {}: {}", print(problem), target.name,
+                          rule.name, rule.explain(problem, anySchedule, target))};
+    }
+  }
+  const SpaceCount count = Space(problem, target).count();
+  const auto most = std::max_element(
+      count.rules.begin(), count.rules.end(),
+      [](const RuleCount &a, const RuleCount &b) { return a.removed < b.removed; });
+  return {Error::Kind::nothingLegal,
+          fmt::format("nothing is legal for {} on {}: of {} schedules, {} removed {}",
+                      print(problem), target.name, count.raw,
+                      most == count.rules.end() ? "no rule" : most->rule,
+                      most == count.rules.end() ? 0 : most->removed)};
+}
+
+Expected<Schedule> bestByModel(const Problem &problem, const Target &target, int jobs,
+                               std::uint64_t seed) {
+  const Space space(problem, target);
+  const StrategyContext context{space, target, seed, jobs};
+  const std::vector<Schedule> best = findStrategy("exhaustive")->make(context)->ask(1);
+  if (best.empty()) {
+    return tl::unexpected(nothingLegalError(problem, target));
+  }
+  return best.front();
+}
+
+Expected<Schedule> parseLegalSchedule(const Problem &problem, std::string_view text,
+                                      const Target &target) {
+  Expected<Schedule> schedule = parseSchedule(text);
+  if (!schedule) {
+    return schedule;
+  }
+  const std::vector<Violation> violations = checkLegal(problem, *schedule, target);
+  if (!violations.empty()) {
+    return badInput(fmt::format("schedule {} is not legal for {}: {}: {}", print(*schedule),
+                                print(problem), violations.front().rule,
+                                violations.front().message));
+  }
+  return schedule;
+}
+
+} // namespace kw

@@ -1,0 +1,25 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The loop for one problem: space, strategy, compile, rank, validate, store. Interrupted at any
+// moment, the same call goes on where it was and ends with the same candidates.
+#pragma once
+
+#include "experiments/inductor/Bundle.h"
+#include "experiments/tune/RungRunner.h"
+
+namespace kw {
+
+/// The document of `kw tune` for one problem (CLI.md), `bundle` left null. Runs that were finished
+/// before come from the store. `nothingLegal` when the space is empty; `failed` when no candidate
+/// survived.
+Expected<Json> tune(const TuneSpec &spec, TuneContext &context);
+
+/// The finished run's document with paths of this store; nothing if it has to run (again), because
+/// it never finished or its files are gone.
+Expected<std::optional<Json>> finishedRun(Store &store, const RunRecord &run);
+
+/// The best candidate of a document for the exporter. An error if it was not validated.
+Expected<BundleEntry> bundleEntry(const Json &document);
+
+} // namespace kw
