@@ -98,7 +98,8 @@ std::uint64_t encodeMagnitude(const FloatShape &shape, double magnitude) {
   return (bits >> drop) - (static_cast<std::uint64_t>(1023 - shape.bias()) << shape.mantissaBits);
 }
 
-std::uint64_t encodeFloatShape(const FloatShape &shape, double value) {
+/// Inlined with a constant shape where many numbers are encoded.
+inline std::uint64_t encodeFloatShape(const FloatShape &shape, double value) {
   if (std::isnan(value)) {
     return shape.quietNan == noCode ? 0 : shape.quietNan;
   }
@@ -186,6 +187,15 @@ double decodeF16(std::uint16_t bits) {
   return (bits & 0x8000U) != 0 ? -magnitude : magnitude;
 }
 
+template <typename Bits>
+void encodeArray(const FloatShape &shape, const double *from, std::uint8_t *to,
+                 std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto bits = static_cast<Bits>(encodeFloatShape(shape, from[i]));
+    std::memcpy(to + i * static_cast<std::int64_t>(sizeof(Bits)), &bits, sizeof(Bits));
+  }
+}
+
 void decodeBytes(const Table &table, const std::uint8_t *array, std::int64_t count, double *to) {
   for (std::int64_t i = 0; i < count; ++i) {
     to[i] = table[array[i]];
@@ -268,6 +278,20 @@ void storeBits(ElementType type, std::uint8_t *array, std::int64_t index, std::u
     const auto mask = static_cast<std::uint8_t>(1U << (at % 8));
     std::uint8_t &byte = array[at / 8];
     byte = static_cast<std::uint8_t>((bits >> i & 1U) != 0 ? byte | mask : byte & ~mask);
+  }
+}
+
+void encodeNumbers(ElementType type, const double *from, std::uint8_t *array, std::int64_t first,
+                   std::int64_t count) {
+  switch (type) {
+  case ElementType::f16:
+    return encodeArray<std::uint16_t>(f16Shape, from, array + 2 * first, count);
+  case ElementType::bf16:
+    return encodeArray<std::uint16_t>(bf16Shape, from, array + 2 * first, count);
+  default:
+    for (std::int64_t i = 0; i < count; ++i) {
+      storeBits(type, array, first + i, encodeNumber(type, from[i]));
+    }
   }
 }
 

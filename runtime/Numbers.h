@@ -28,7 +28,9 @@ double unitRoundoff(ElementType type);
 std::uint64_t loadBits(ElementType type, const std::uint8_t *array, std::int64_t index);
 void storeBits(ElementType type, std::uint8_t *array, std::int64_t index, std::uint64_t bits);
 
-/// `count` elements from element `first` on.
+/// `count` elements from element `first` on; the same as one by one, but fast for the usual types.
+void encodeNumbers(ElementType type, const double *from, std::uint8_t *array, std::int64_t first,
+                   std::int64_t count);
 void decodeNumbers(ElementType type, const std::uint8_t *array, std::int64_t first,
                    std::int64_t count, double *to);
 

@@ -4,6 +4,8 @@
 
 #include "runtime/Numbers.h"
 
+#include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 
@@ -54,15 +56,22 @@ double RandomSource::value(std::uint64_t index) const {
 
 void fillRandom(const RandomSource &source, ElementType type, std::uint8_t *array,
                 std::int64_t first, std::int64_t count) {
-  const bool magnitudes = isUnsigned(type);
-  for (std::int64_t i = first; i < first + count; ++i) {
-    const auto index = static_cast<std::uint64_t>(i);
-    if (source.kind == RandomSource::Kind::bytes) {
-      storeBits(type, array, i, randomBits(source.seed, index));
-      continue;
+  if (source.kind == RandomSource::Kind::bytes) {
+    for (std::int64_t i = first; i < first + count; ++i) {
+      storeBits(type, array, i, randomBits(source.seed, static_cast<std::uint64_t>(i)));
     }
-    const double value = source.value(index);
-    storeBits(type, array, i, encodeNumber(type, magnitudes ? std::fabs(value) : value));
+    return;
+  }
+  const bool magnitudes = isUnsigned(type);
+  constexpr std::int64_t portion = 256;
+  std::array<double, portion> values{};
+  for (std::int64_t begin = first; begin < first + count; begin += portion) {
+    const std::int64_t size = std::min(portion, first + count - begin);
+    for (std::int64_t i = 0; i < size; ++i) {
+      const double value = source.value(static_cast<std::uint64_t>(begin + i));
+      values[static_cast<std::size_t>(i)] = magnitudes ? std::fabs(value) : value;
+    }
+    encodeNumbers(type, values.data(), array, begin, size);
   }
 }
 

@@ -93,6 +93,24 @@ TEST(Numbers, EveryValueEncodesToItsCode) {
   }
 }
 
+TEST(Numbers, ArraysEncodeAsSingleElements) {
+  for (const ElementType type : {f32, f16, bf16, fp8, fp4, i8}) {
+    std::vector<double> values;
+    for (std::uint64_t i = 0; i < 1000; ++i) {
+      const auto mantissa = static_cast<double>(static_cast<std::int64_t>(randomBits(5, i)));
+      values.push_back(std::ldexp(mantissa, -63 + static_cast<int>(i % 50) - 30));
+    }
+    std::vector<std::uint8_t> array(5000);
+    std::vector<std::uint8_t> single(5000);
+    encodeNumbers(type, values.data(), array.data(), 3, 1000);
+    for (std::int64_t i = 0; i < 1000; ++i) {
+      storeBits(type, single.data(), i + 3,
+                encodeNumber(type, values[static_cast<std::size_t>(i)]));
+    }
+    EXPECT_EQ(array, single) << name(type);
+  }
+}
+
 /// Between all neighbours: the middle goes to the even code, everything else to the nearer one.
 TEST(Numbers, RoundsToNearestEven) {
   for (const ElementType type : smallFloats) {
