@@ -1,0 +1,148 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/emulator/GlobalMemory.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <fmt/core.h>
+#include <sys/mman.h>
+#include <utility>
+
+namespace kw {
+
+Expected<LazyPages> LazyPages::reserve(std::size_t bytes) {
+  LazyPages result;
+  const std::size_t size = std::max<std::size_t>(bytes, 1);
+  void *pages = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED) {
+    return failed(fmt::format("cannot reserve {} bytes of memory", bytes));
+  }
+  result.pages = static_cast<std::uint8_t *>(pages);
+  result.bytes = size;
+  return result;
+}
+
+LazyPages::LazyPages(LazyPages &&other) noexcept
+    : pages(std::exchange(other.pages, nullptr)), bytes(std::exchange(other.bytes, 0)) {}
+
+LazyPages &LazyPages::operator=(LazyPages &&other) noexcept {
+  std::swap(pages, other.pages);
+  std::swap(bytes, other.bytes);
+  return *this;
+}
+
+LazyPages::~LazyPages() {
+  if (pages) {
+    munmap(pages, bytes);
+  }
+}
+
+// Slot 0 stays empty, so that null and small addresses are unmapped.
+GlobalMemory::GlobalMemory() : slots(1, nullptr) {}
+
+Expected<std::uint64_t> GlobalMemory::allocate(std::string name, std::uint64_t bytes,
+                                               Contents contents, bool readOnly) {
+  auto data = LazyPages::reserve(bytes);
+  if (!data) {
+    return tl::unexpected<Error>(data.error());
+  }
+  auto allocation = std::make_unique<Allocation>();
+  allocation->name = std::move(name);
+  allocation->bytes = bytes;
+  allocation->data = std::move(*data);
+  allocation->host = allocation->data.data();
+  allocation->readOnly = readOnly;
+  return place(std::move(allocation), contents);
+}
+
+Expected<std::uint64_t> GlobalMemory::map(std::string name, std::span<std::uint8_t> bytes,
+                                          Contents contents) {
+  auto allocation = std::make_unique<Allocation>();
+  allocation->name = std::move(name);
+  allocation->bytes = bytes.size();
+  allocation->host = bytes.data();
+  return place(std::move(allocation), contents);
+}
+
+Expected<std::uint64_t> GlobalMemory::place(std::unique_ptr<Allocation> allocation,
+                                            Contents contents) {
+  constexpr std::uint64_t addressSpace = std::uint64_t{1} << (47 - slotBits);
+  // At least 1 MiB of guard behind it.
+  const std::uint64_t needed =
+      std::min(addressSpace, ((allocation->bytes + (1u << 20)) >> slotBits) + 1);
+  const auto isFree = [&](std::size_t begin) {
+    for (std::size_t slot = begin; slot < begin + needed && slot < slots.size(); ++slot) {
+      if (slots[slot]) {
+        return false;
+      }
+    }
+    return true;
+  };
+  std::size_t first = 1;
+  while (!isFree(first)) {
+    ++first;
+  }
+  if (first + needed > addressSpace) {
+    return failed(fmt::format("no emulated address space left for '{}' of {} bytes",
+                              allocation->name, allocation->bytes));
+  }
+  if (contents == Contents::uninitialised) {
+    auto shadow = LazyPages::reserve(allocation->bytes);
+    if (!shadow) {
+      return tl::unexpected<Error>(shadow.error());
+    }
+    allocation->shadow = std::move(*shadow);
+    allocation->initialised = allocation->shadow.data();
+  }
+  allocation->base = static_cast<std::uint64_t>(first) << slotBits;
+  if (slots.size() < first + needed) {
+    slots.resize(first + needed, nullptr);
+  }
+  std::fill_n(slots.begin() + static_cast<std::ptrdiff_t>(first), needed, allocation.get());
+  allocations.push_back(std::move(allocation));
+  return allocations.back()->base;
+}
+
+void GlobalMemory::release(std::uint64_t address) {
+  const auto found =
+      std::find_if(allocations.begin(), allocations.end(),
+                   [&](const auto &allocation) { return allocation->base == address; });
+  assert(found != allocations.end() && "released what was not allocated");
+  std::replace(slots.begin(), slots.end(), found->get(), static_cast<Allocation *>(nullptr));
+  allocations.erase(found);
+}
+
+std::span<std::uint8_t> GlobalMemory::bytes(std::uint64_t address) const {
+  const Allocation *allocation = owner(address);
+  if (!allocation || allocation->base != address) {
+    return {};
+  }
+  return {allocation->host, allocation->bytes};
+}
+
+void GlobalMemory::markInitialised(std::uint64_t address, std::uint64_t count) {
+  const Allocation *allocation = owner(address);
+  if (!allocation || !allocation->initialised || address - allocation->base >= allocation->bytes) {
+    return;
+  }
+  const std::uint64_t offset = address - allocation->base;
+  std::memset(allocation->initialised + offset, 1, std::min(count, allocation->bytes - offset));
+}
+
+std::string GlobalMemory::describe(std::uint64_t address, std::uint64_t count) const {
+  const Allocation *allocation = owner(address);
+  if (!allocation) {
+    return fmt::format("{} bytes at {:#x}: in no allocation", count, address);
+  }
+  const std::uint64_t offset = address - allocation->base;
+  if (offset + count <= allocation->bytes) {
+    return fmt::format("{} bytes at offset {} of '{}' ({} bytes)", count, offset, allocation->name,
+                       allocation->bytes);
+  }
+  return fmt::format("{} bytes at offset {} of '{}', which has {} bytes", count, offset,
+                     allocation->name, allocation->bytes);
+}
+
+} // namespace kw

@@ -1,0 +1,18 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Wait states that gfx950 needs between some instructions and that hardware does not enforce.
+// [gfx950.md 4.3, taken from LLVM's hazard recognizer] Each executed instruction is one wait state,
+// s_nop n is n + 1.
+#pragma once
+
+#include "runtime/emulator/Wave.h"
+
+namespace kw::detail {
+
+/// Reports missingWaitStates for what `op` reads and writes.
+void checkWaitStates(Wave &wave, const Op &op);
+/// Stamps what `op` writes. After execution.
+void noteWrites(Wave &wave, const Op &op);
+
+} // namespace kw::detail

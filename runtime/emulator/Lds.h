@@ -1,0 +1,84 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The LDS of one workgroup and, in strict mode, its shadow: which bytes are defined, who wrote and
+// read each dword last, and whether that access is ordered before the one at hand.
+//
+// Order. Every wave numbers its LDS writes in two sequences, each completed in order: 2w for
+// ds_* instructions (lgkmcnt), 2w+1 for loads to LDS (vmcnt). `completed[s]` is the newest number
+// of sequence s that the wave has waited for; a barrier publishes it for everybody. A dword's
+// writer is thus ordered before another wave's access exactly if its number is published.
+// Reads are stamped with the barrier epoch in which they happen.
+#pragma once
+
+#include "runtime/emulator/Op.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace kw::detail {
+
+struct Wave;
+
+/// One access of some lanes, all in bounds: `count` bytes at `address[lane]`.
+struct LdsAccess {
+  std::uint64_t lanes = 0;
+  const std::uint32_t *address = nullptr;
+  unsigned count = 0;
+};
+
+class Lds {
+public:
+  static constexpr std::uint32_t capacity = 163840; ///< bytes of a CU [gfx950.md 1]
+  static constexpr int maxWaves = 16;
+
+  Lds(std::uint32_t bytes, bool strict);
+  /// Undefined contents again, for the next workgroup.
+  void reset();
+
+  std::uint8_t *data() { return contents.data(); }
+  std::uint32_t size() const { return bytes; }
+
+  /// Numbers the wave's next write; `dma`: a load to LDS.
+  std::uint32_t nextSerial(int wave, bool dma) { return ++issued[2 * wave + dma]; }
+  void complete(int wave, bool dma, std::uint32_t serial) { completed[2 * wave + dma] = serial; }
+  /// All waves have arrived: what each has waited for is visible to all.
+  void barrier();
+
+  /// Strict: notes a read, reports races and missing waits on `wave`. Returns the lanes whose bytes
+  /// are all defined.
+  std::uint64_t noteReads(Wave &wave, const Op &op, const LdsAccess &access);
+  /// The reading half of an atomic: only defined bytes matter, other atomics do not.
+  std::uint64_t noteAtomics(Wave &wave, const Op &op, const LdsAccess &access);
+  struct WriteKind {
+    bool dma = false;
+    bool atomic = false;
+    std::uint32_t serial = 0;
+    std::uint64_t validLanes = allLanes;
+  };
+  void noteWrites(Wave &wave, const Op &op, const LdsAccess &access, const WriteKind &kind);
+  /// A read issued before a barrier that has not been waited for counts after it as well.
+  void carryRead(int wave, const Op &op, const LdsAccess &access);
+
+private:
+  struct Cell {
+    std::uint32_t writer = 0;   ///< sequence | number << 5; 0: nobody
+    std::uint32_t readers = 0;  ///< epoch << 16 | waves
+    std::uint32_t writerOp = 0; ///< index << 1 | atomic
+    std::uint32_t readerOp = 0;
+  };
+  /// True if the cell's writer is ordered before an access of `wave`.
+  bool isOrdered(const Cell &cell, int wave, bool isDma) const;
+  void reportWriter(Wave &wave, const Op &op, int lane, std::uint32_t dword, bool isWrite) const;
+
+  std::uint32_t bytes;
+  bool strict;
+  std::vector<std::uint8_t> contents;
+  std::vector<Cell> cells;         ///< per dword
+  std::vector<std::uint8_t> valid; ///< per byte
+  std::uint32_t epoch = 1;
+  std::array<std::uint32_t, 2 * maxWaves> issued{}, completed{}, published{};
+};
+
+} // namespace kw::detail

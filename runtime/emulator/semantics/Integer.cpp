@@ -1,0 +1,267 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Integer, bitwise and move instructions of VOP1, VOP2 and VOP3. Shifts to the right stand in
+// parentheses because GCC 12 takes >> in a lambda for the end of the template arguments.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "runtime/emulator/semantics/Integer.cpp"
+#include "runtime/emulator/semantics/Lanes-inl.h"
+#include "runtime/emulator/semantics/Targets.h"
+#include <hwy/foreach_target.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace kw::detail::HWY_NAMESPACE {
+
+KW_INLINE i32 signed24(u32 x) { return static_cast<i32>(x << 8) >> 8; }
+KW_INLINE u32 unsigned24(u32 x) { return x & 0xffffff; }
+KW_INLINE u32 fieldMask(u32 bits) { return (1u << (bits & 31)) - 1; }
+KW_INLINE i32 signedField(i32 x, u32 offset, u32 bits) {
+  const u32 width = bits & 31;
+  const u32 part = static_cast<u32>(x >> (offset & 31)) & fieldMask(width);
+  const u32 sign = width == 0 ? 0 : 1u << (width - 1);
+  return static_cast<i32>((part ^ sign) - sign);
+}
+KW_INLINE u32 byteOf(u32 x, int i) { return x >> (8 * i) & 255; }
+KW_INLINE u32 sumOfDifferences(u32 a, u32 b) {
+  u32 sum = 0;
+  for (int i = 0; i < 4; ++i) {
+    const u32 x = byteOf(a, i), y = byteOf(b, i);
+    sum += x > y ? x - y : y - x;
+  }
+  return sum;
+}
+/// v_perm: byte selectors 0-7 of {a, b} (b is low), 8-11 signs, 12 zero, 13 and above 0xff.
+KW_INLINE u32 permuteBytes(u32 a, u32 b, u32 selectors) {
+  const u64 both = b | static_cast<u64>(a) << 32;
+  u32 result = 0;
+  for (int i = 0; i < 4; ++i) {
+    const u32 selector = byteOf(selectors, i);
+    u32 byte = static_cast<u32>(both >> (8 * (selector & 7))) & 255;
+    const u32 signs = (selector & 3) == 0   ? b >> 15
+                      : (selector & 3) == 1 ? b >> 31
+                      : (selector & 3) == 2 ? a >> 15
+                                            : a >> 31;
+    byte = selector >= 13 ? 255 : selector == 12 ? 0 : selector >= 8 ? (signs & 1 ? 255 : 0) : byte;
+    result |= byte << (8 * i);
+  }
+  return result;
+}
+template <class T> KW_INLINE T median(T a, T b, T c) {
+  return std::max(std::min(a, b), std::min(std::max(a, b), c));
+}
+/// 64-bit by 32-bit: no instruction of AVX2, but few.
+KW_INLINE u32 highProduct(u32 a, u32 b) { return static_cast<u32>(static_cast<u64>(a) * b >> 32); }
+KW_INLINE i32 highProduct(i32 a, i32 b) { return static_cast<i32>(static_cast<i64>(a) * b >> 32); }
+KW_INLINE u32 leadingZeros(u32 x) { return x == 0 ? ~0u : static_cast<u32>(std::countl_zero(x)); }
+KW_INLINE u32 reversed(u32 x) {
+  x = (x >> 1 & 0x55555555) | (x & 0x55555555) << 1;
+  x = (x >> 2 & 0x33333333) | (x & 0x33333333) << 2;
+  x = (x >> 4 & 0x0f0f0f0f) | (x & 0x0f0f0f0f) << 4;
+  return x >> 24 | (x >> 8 & 0xff00) | (x << 8 & 0xff0000) | x << 24;
+}
+
+/// D = truth table imm of the bits of three sources: a selects 0xf0, b 0xcc, c 0xaa.
+template <class T> void bitop3(Wave &wave, const Op &op) {
+  u64 active = wave.exec();
+  const u32 *a = fetch<T>(wave, op, 0, active), *b = fetch<T>(wave, op, 1, active),
+            *c = fetch<T>(wave, op, 2, active);
+  u32 *out = wave.computed[0];
+  for (int l = 0; l < laneCount; ++l) {
+    u32 result = 0;
+    for (int row = 0; row < 8; ++row) {
+      const u32 on = static_cast<u32>(op.imm >> row & 1) ? ~0u : 0;
+      result |= on & (row & 4 ? a[l] : ~a[l]) & (row & 2 ? b[l] : ~b[l]) & (row & 1 ? c[l] : ~c[l]);
+    }
+    out[l] = sizeof(T) == 2 ? result & 0xffff : result;
+  }
+  finish<T>(wave, op, active);
+}
+
+/// V_MAD_U64_U32 and _I64_I32: the carry out of the addition goes to result 1.
+template <class Narrow, class Wide> void mad64(Wave &wave, const Op &op) {
+  u64 active = wave.exec();
+  const u32 *a = fetch<u32>(wave, op, 0, active), *b = fetch<u32>(wave, op, 1, active),
+            *c = fetch<u64>(wave, op, 2, active);
+  alignas(64) u32 carries[laneCount];
+  for (int l = 0; l < laneCount; ++l) {
+    const u64 product = static_cast<u64>(static_cast<Wide>(static_cast<Narrow>(a[l])) *
+                                         static_cast<Wide>(static_cast<Narrow>(b[l])));
+    const u64 sum = product + loadLane<u64>(c, l);
+    carries[l] = sum < product;
+    storeLane<u64>(wave.computed[0], l, sum);
+  }
+  finish<u64>(wave, op, active);
+  wave.writeScalar64(op.result[1], packBits(carries) & active);
+}
+
+template <auto Exact, class T> void saturating(Wave &wave, const Op &op) {
+  u64 active = wave.exec();
+  const u32 *a = fetch<u32>(wave, op, 0, active), *b = fetch<u32>(wave, op, 1, active);
+  constexpr i64 low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
+  for (int l = 0; l < laneCount; ++l) {
+    const i64 exact =
+        Exact(static_cast<i64>(static_cast<T>(a[l])), static_cast<i64>(static_cast<T>(b[l])));
+    const i64 result = op.clamp ? std::clamp(exact, low, high) : exact;
+    wave.computed[0][l] = static_cast<u32>(result);
+  }
+  finish<u32>(wave, op, active);
+}
+
+/// Clamp of the integer adds saturates; they are common without it.
+template <auto Plain, auto Exact, class T> void addLike(Wave &wave, const Op &op) {
+  op.clamp ? saturating<Exact, T>(wave, op) : lanes<Plain>(wave, op);
+}
+
+void pkMov(Wave &wave, const Op &op) {
+  const u64 active = wave.exec();
+  u64 valid[2];
+  for (int word = 0; word < 2; ++word) {
+    const u32 *raw = fetchRaw(wave, op, word);
+    const bool high = op.source[word].mods & mod::opSel;
+    std::copy_n(raw + (high ? laneCount : 0), laneCount, wave.computed[word]);
+    const Operand &from = op.source[word];
+    valid[word] = from.file == File::vector ? wave.vgprValid[from.reg + high] : allLanes;
+  }
+  finish<u64>(wave, op, active);
+  for (int word = 0; word < 2; ++word) {
+    u64 &to = wave.vgprValid[op.result[0].reg + word];
+    to = (to & ~active) | (valid[word] & active);
+  }
+}
+
+std::span<const Semantics> integerRows() {
+  static const Semantics rows[] = {
+      {"V_MOV_B32", lanes<[](u32 a) { return a; }>},
+      {"V_MOV_B64", lanes<[](u64 a) { return a; }>, Flow::byWord},
+      {"V_PK_MOV_B32", pkMov, Flow::handler},
+      {"V_ACCVGPR_READ_B32", lanes<[](u32 a) { return a; }>},
+      {"V_ACCVGPR_WRITE_B32", lanes<[](u32 a) { return a; }>},
+      {"V_ACCVGPR_MOV_B32", lanes<[](u32 a) { return a; }>},
+      {"V_CNDMASK_B32", lanes<[](u32 a, u32 b, Bit c) { return c.set ? b : a; }>, Flow::select},
+
+      {"V_NOT_B32", lanes<[](u32 a) { return ~a; }>},
+      {"V_AND_B32", lanes<[](u32 a, u32 b) { return a & b; }>},
+      {"V_OR_B32", lanes<[](u32 a, u32 b) { return a | b; }>},
+      {"V_XOR_B32", lanes<[](u32 a, u32 b) { return a ^ b; }>},
+      {"V_XNOR_B32", lanes<[](u32 a, u32 b) { return ~(a ^ b); }>},
+      {"V_AND_OR_B32", lanes<[](u32 a, u32 b, u32 c) { return (a & b) | c; }>},
+      {"V_OR3_B32", lanes<[](u32 a, u32 b, u32 c) { return a | b | c; }>},
+      {"V_XAD_U32", lanes<[](u32 a, u32 b, u32 c) { return (a ^ b) + c; }>},
+      {"V_BFI_B32", lanes<[](u32 a, u32 b, u32 c) { return (a & b) | (~a & c); }>},
+      {"V_BITOP3_B32", bitop3<u32>},
+      {"V_BITOP3_B16", bitop3<u16>},
+      {"V_BFREV_B32", lanes<[](u32 a) { return reversed(a); }>},
+      {"V_BFE_U32", lanes<[](u32 a, u32 b, u32 c) { return (a >> (b & 31)) & fieldMask(c); }>},
+      {"V_BFE_I32", lanes<[](i32 a, u32 b, u32 c) { return signedField(a, b, c); }>},
+      {"V_BFM_B32", lanes<[](u32 a, u32 b) { return fieldMask(a) << (b & 31); }>},
+      {"V_FFBH_U32", lanes<[](u32 a) { return leadingZeros(a); }>},
+      {"V_FFBH_I32", lanes<[](i32 a) { return leadingZeros(static_cast<u32>(a < 0 ? ~a : a)); }>},
+      {"V_FFBL_B32",
+       lanes<[](u32 a) { return a == 0 ? ~0u : static_cast<u32>(std::countr_zero(a)); }>},
+      {"V_BCNT_U32_B32", lanes<[](u32 a, u32 b) { return std::popcount(a) + b; }>},
+      {"V_PERM_B32", lanes<[](u32 a, u32 b, u32 c) { return permuteBytes(a, b, c); }>},
+      {"V_ALIGNBIT_B32", lanes<[](u32 a, u32 b, u32 c) {
+         return static_cast<u32>(((static_cast<u64>(a) << 32 | b) >> (c & 31)));
+       }>},
+      {"V_ALIGNBYTE_B32", lanes<[](u32 a, u32 b, u32 c) {
+         return static_cast<u32>(((static_cast<u64>(a) << 32 | b) >> (8 * (c & 3))));
+       }>},
+
+      {"V_LSHLREV_B32", lanes<[](u32 a, u32 b) { return b << (a & 31); }>},
+      {"V_LSHRREV_B32", lanes<[](u32 a, u32 b) { return (b >> (a & 31)); }>},
+      {"V_ASHRREV_I32", lanes<[](u32 a, i32 b) { return (b >> (a & 31)); }>},
+      {"V_LSHLREV_B64", lanes<[](u32 a, u64 b) { return b << (a & 63); }>},
+      {"V_LSHRREV_B64", lanes<[](u32 a, u64 b) { return (b >> (a & 63)); }>},
+      {"V_ASHRREV_I64", lanes<[](u32 a, i64 b) { return (b >> (a & 63)); }>},
+      {"V_LSHL_ADD_U32", lanes<[](u32 a, u32 b, u32 c) { return (a << (b & 31)) + c; }>},
+      {"V_LSHL_ADD_U64", lanes<[](u64 a, u32 b, u64 c) { return (a << (b & 7)) + c; }>},
+      {"V_ADD_LSHL_U32", lanes<[](u32 a, u32 b, u32 c) { return (a + b) << (c & 31); }>},
+      {"V_LSHL_OR_B32", lanes<[](u32 a, u32 b, u32 c) { return (a << (b & 31)) | c; }>},
+
+      {"V_ADD_U32",
+       addLike<[](u32 a, u32 b) { return a + b; }, [](i64 a, i64 b) { return a + b; }, u32>},
+      {"V_SUB_U32",
+       addLike<[](u32 a, u32 b) { return a - b; }, [](i64 a, i64 b) { return a - b; }, u32>},
+      {"V_SUBREV_U32",
+       addLike<[](u32 a, u32 b) { return b - a; }, [](i64 a, i64 b) { return b - a; }, u32>},
+      {"V_ADD_I32",
+       addLike<[](u32 a, u32 b) { return a + b; }, [](i64 a, i64 b) { return a + b; }, i32>},
+      {"V_SUB_I32",
+       addLike<[](u32 a, u32 b) { return a - b; }, [](i64 a, i64 b) { return a - b; }, i32>},
+      {"V_ADD3_U32", lanes<[](u32 a, u32 b, u32 c) { return a + b + c; }>},
+      {"V_ADD_CO_U32", lanes<[](u32 a, u32 b) { return WithCarry{a + b, a + b < a}; }>},
+      {"V_SUB_CO_U32", lanes<[](u32 a, u32 b) { return WithCarry{a - b, a < b}; }>},
+      {"V_SUBREV_CO_U32", lanes<[](u32 a, u32 b) { return WithCarry{b - a, b < a}; }>},
+      {"V_ADDC_CO_U32", lanes<[](u32 a, u32 b, Bit c) {
+         const u64 sum = static_cast<u64>(a) + b + c.set;
+         return WithCarry{static_cast<u32>(sum), (sum >> 32) != 0};
+       }>},
+      {"V_SUBB_CO_U32", lanes<[](u32 a, u32 b, Bit c) {
+         return WithCarry{a - b - c.set, a < static_cast<u64>(b) + c.set};
+       }>},
+      {"V_SUBBREV_CO_U32", lanes<[](u32 a, u32 b, Bit c) {
+         return WithCarry{b - a - c.set, b < static_cast<u64>(a) + c.set};
+       }>},
+      {"V_MUL_LO_U32", lanes<[](u32 a, u32 b) { return a * b; }>},
+      {"V_MUL_HI_U32", lanes<[](u32 a, u32 b) { return highProduct(a, b); }>},
+      {"V_MUL_HI_I32", lanes<[](i32 a, i32 b) { return highProduct(a, b); }>},
+      {"V_MUL_U32_U24", lanes<[](u32 a, u32 b) { return unsigned24(a) * unsigned24(b); }>},
+      {"V_MUL_I32_I24", lanes<[](u32 a, u32 b) {
+         return static_cast<u32>(signed24(a)) * static_cast<u32>(signed24(b));
+       }>},
+      {"V_MUL_HI_U32_U24",
+       lanes<[](u32 a, u32 b) { return highProduct(unsigned24(a), unsigned24(b)); }>},
+      {"V_MUL_HI_I32_I24",
+       lanes<[](u32 a, u32 b) { return highProduct(signed24(a), signed24(b)); }>},
+      {"V_MAD_U32_U24",
+       lanes<[](u32 a, u32 b, u32 c) { return unsigned24(a) * unsigned24(b) + c; }>},
+      {"V_MAD_I32_I24", lanes<[](u32 a, u32 b, u32 c) {
+         return static_cast<u32>(signed24(a)) * static_cast<u32>(signed24(b)) + c;
+       }>},
+      {"V_MAD_U64_U32", mad64<u32, u64>},
+      {"V_MAD_I64_I32", mad64<i32, i64>},
+      {"V_SAD_U8", lanes<[](u32 a, u32 b, u32 c) { return sumOfDifferences(a, b) + c; }>},
+      {"V_SAD_U32", lanes<[](u32 a, u32 b, u32 c) { return ((a > b) ? a - b : b - a) + c; }>},
+
+      {"V_MIN_U32", lanes<[](u32 a, u32 b) { return std::min(a, b); }>},
+      {"V_MAX_U32", lanes<[](u32 a, u32 b) { return std::max(a, b); }>},
+      {"V_MIN_I32", lanes<[](i32 a, i32 b) { return std::min(a, b); }>},
+      {"V_MAX_I32", lanes<[](i32 a, i32 b) { return std::max(a, b); }>},
+      {"V_MIN3_U32", lanes<[](u32 a, u32 b, u32 c) { return std::min(std::min(a, b), c); }>},
+      {"V_MAX3_U32", lanes<[](u32 a, u32 b, u32 c) { return std::max(std::max(a, b), c); }>},
+      {"V_MED3_U32", lanes<[](u32 a, u32 b, u32 c) { return median(a, b, c); }>},
+      {"V_MIN3_I32", lanes<[](i32 a, i32 b, i32 c) { return std::min(std::min(a, b), c); }>},
+      {"V_MAX3_I32", lanes<[](i32 a, i32 b, i32 c) { return std::max(std::max(a, b), c); }>},
+      {"V_MED3_I32", lanes<[](i32 a, i32 b, i32 c) { return median(a, b, c); }>},
+
+      {"V_ADD_U16", lanes<[](u16 a, u16 b) { return static_cast<u16>(a + b); }>},
+      {"V_SUB_U16", lanes<[](u16 a, u16 b) { return static_cast<u16>(a - b); }>},
+      {"V_SUBREV_U16", lanes<[](u16 a, u16 b) { return static_cast<u16>(b - a); }>},
+      {"V_MUL_LO_U16", lanes<[](u16 a, u16 b) { return static_cast<u16>(u32{a} * b); }>},
+      {"V_MAD_U16", lanes<[](u16 a, u16 b, u16 c) { return static_cast<u16>(u32{a} * b + c); }>},
+      {"V_LSHLREV_B16", lanes<[](u16 a, u16 b) { return static_cast<u16>(b << (a & 15)); }>},
+      {"V_LSHRREV_B16", lanes<[](u16 a, u16 b) { return static_cast<u16>((b >> (a & 15))); }>},
+      {"V_ASHRREV_I16", lanes<[](u16 a, i16 b) { return static_cast<i16>((b >> (a & 15))); }>},
+      {"V_MIN_U16", lanes<[](u16 a, u16 b) { return std::min(a, b); }>},
+      {"V_MAX_U16", lanes<[](u16 a, u16 b) { return std::max(a, b); }>},
+      {"V_MIN_I16", lanes<[](i16 a, i16 b) { return std::min(a, b); }>},
+      {"V_MAX_I16", lanes<[](i16 a, i16 b) { return std::max(a, b); }>},
+  };
+  return rows;
+}
+
+} // namespace kw::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kw::detail {
+HWY_EXPORT(integerRows);
+std::span<const Semantics> integerTable() { return HWY_DYNAMIC_DISPATCH(integerRows)(); }
+} // namespace kw::detail
+#endif

@@ -1,0 +1,107 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Number formats of the vector instructions, bit by bit and without branches where they are hot, so
+// that loops over lanes vectorise. Rounding is to nearest even unless the name says otherwise.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace kw::detail {
+
+using u8 = std::uint8_t;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using i16 = std::int16_t;
+using i32 = std::int32_t;
+using i64 = std::int64_t;
+using f32 = float;
+using f64 = double;
+
+/// 16-bit floats as they lie in the low half of a register.
+struct Half {
+  u16 bits;
+};
+struct Bfloat {
+  u16 bits;
+};
+
+#define KW_INLINE inline __attribute__((always_inline))
+
+KW_INLINE u32 bitsOf(f32 x) { return std::bit_cast<u32>(x); }
+KW_INLINE f32 floatOf(u32 x) { return std::bit_cast<f32>(x); }
+KW_INLINE bool isNan(f32 x) { return (bitsOf(x) & 0x7fffffff) > 0x7f800000; }
+KW_INLINE bool isNan(f64 x) { return x != x; }
+
+/// Exact. Denormals become normal; NaNs keep their payload and are made quiet, as F16C does.
+KW_INLINE f32 fromHalf(u32 bits) {
+  const u32 sign = (bits & 0x8000) << 16;
+  const u32 magnitude = bits & 0x7fff;
+  const u32 normal = (magnitude << 13) + 0x38000000;
+  const u32 special = (magnitude << 13) | 0x7f800000 | (magnitude > 0x7c00 ? 0x400000 : 0);
+  const u32 denormal = bitsOf(static_cast<f32>(static_cast<i32>(magnitude)) * 0x1p-24f);
+  const u32 result = magnitude >= 0x7c00 ? special : magnitude < 0x400 ? denormal : normal;
+  return floatOf(sign | result);
+}
+
+/// f32 to f16. `towardZero`: as v_cvt_pkrtz.
+KW_INLINE u32 toHalfBits(f32 x, bool towardZero = false) {
+  const u32 bits = bitsOf(x);
+  const u32 sign = bits >> 16 & 0x8000;
+  const u32 magnitude = bits & 0x7fffffff;
+  // Normal results: round the 13 dropped bits; a carry runs into the exponent as it should.
+  const u32 half = towardZero ? 0 : 0xfff + (magnitude >> 13 & 1);
+  const u32 normal = (magnitude - 0x38000000 + half) >> 13;
+  // Denormal results: a multiple of 2^-24, rounded by adding 1.5 * 2^-1.
+  const f32 scaled = floatOf(magnitude);
+  const u32 denormalRounded = bitsOf(scaled + 0.5f) - 0x3f000000;
+  const u32 denormalCut = static_cast<u32>(static_cast<i32>(scaled * 0x1p24f));
+  const u32 denormal = towardZero ? denormalCut : denormalRounded;
+  const u32 nan = 0x7e00 | (magnitude >> 13 & 0x3ff);
+  const u32 overflow = towardZero && magnitude != 0x7f800000 ? 0x7bff : 0x7c00;
+  u32 result = magnitude < 0x38800000 ? denormal : normal;
+  result = magnitude >= 0x47800000 || result > 0x7c00 ? overflow : result;
+  result = magnitude > 0x7f800000 ? nan : result;
+  return sign | result;
+}
+
+KW_INLINE f32 fromBfloat(u32 bits) { return floatOf(bits << 16); }
+KW_INLINE u32 toBfloatBits(f32 x) {
+  const u32 bits = bitsOf(x);
+  const u32 rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  return (bits & 0x7fffffff) > 0x7f800000 ? (bits >> 16 | 0x40) : rounded;
+}
+
+KW_INLINE f32 value(Half x) { return fromHalf(x.bits); }
+KW_INLINE f32 value(Bfloat x) { return fromBfloat(x.bits); }
+KW_INLINE Half toHalf(f32 x) { return {static_cast<u16>(toHalfBits(x))}; }
+
+/// Small floats: `exponentBits`, `mantissaBits`, bias; E4M3 (fn) has no infinity.
+struct SmallFloat {
+  int exponentBits, mantissaBits, bias;
+  enum class Special { none, nanOnly, ieee } special;
+  int bits() const { return 1 + exponentBits + mantissaBits; }
+};
+constexpr SmallFloat e4m3{4, 3, 7, SmallFloat::Special::nanOnly};
+constexpr SmallFloat e5m2{5, 2, 15, SmallFloat::Special::ieee};
+constexpr SmallFloat e2m3{2, 3, 1, SmallFloat::Special::none};
+constexpr SmallFloat e3m2{3, 2, 3, SmallFloat::Special::none};
+constexpr SmallFloat e2m1{2, 1, 1, SmallFloat::Special::none};
+
+f32 fromSmall(const SmallFloat &format, u32 bits);
+/// Round to nearest even; beyond the largest finite value saturates (`saturate`) or becomes the
+/// format's NaN or infinity.
+u32 toSmall(const SmallFloat &format, f32 x, bool saturate);
+
+/// 2^(byte - 127); 255 is NaN.
+KW_INLINE f32 fromE8m0(u32 byte) {
+  return byte == 255 ? std::numeric_limits<f32>::quiet_NaN()
+         : byte == 0 ? floatOf(0x400000)
+                     : floatOf(byte << 23);
+}
+
+} // namespace kw::detail
