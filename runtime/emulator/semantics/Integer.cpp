@@ -11,9 +11,12 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/emulator/semantics/Integer.cpp"
-#include "runtime/emulator/semantics/Lanes-inl.h"
+// In this order: each line needs the one before.
 #include "runtime/emulator/semantics/Targets.h"
+
 #include <hwy/foreach_target.h>
+
+#include "runtime/emulator/semantics/Lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kw::detail::HWY_NAMESPACE {

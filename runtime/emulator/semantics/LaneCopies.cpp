@@ -6,8 +6,11 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/emulator/semantics/LaneCopies.cpp"
+// In this order: each line needs the one before.
 #include "runtime/emulator/semantics/Targets.h"
+
 #include <hwy/foreach_target.h>
+
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
