@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Regularised evolution (the oldest die, not the worst) over decisions, with the model as a
-// prefilter: of several legal children the one with the best estimate is asked. Results that were
-// told are the fitness; a failed trial is a dead end. The first generation are the best by model of
-// a uniform sample, so that a good model helps and a bad one does not trap the search.
+// prefilter: of several legal children the one with the best forecast is asked. Results that were
+// told are the fitness, and they correct the model: a forecast is the estimate times what was told
+// over what was estimated for schedules nearby. So a good model helps and a bad one does not trap
+// the search. A failed trial is a dead end. The first generation are the best by model of a
+// uniform sample.
 #include "search/SparseShuffle.h"
 #include "search/strategies/Strategies.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <limits>
 #include <optional>
@@ -26,6 +29,11 @@ constexpr std::size_t litter = 12;          ///< legal children among which the 
 constexpr int mostAttempts = 400;           ///< to make a litter, most of them illegal
 constexpr std::uint64_t mutationsUpTo = 3;  ///< decisions changed at a time
 constexpr std::uint64_t crossoverOneIn = 3;
+
+// The correction at a schedule: mean of log(told / estimated) over the results told, weighted with
+// exp(-(decisions that differ) / reach), drawn towards none by a result of weight `caution`.
+constexpr double reach = 1.5;
+constexpr double caution = 0.05;
 
 class Evolutionary final : public Strategy {
 public:
@@ -48,9 +56,12 @@ public:
 
   void tell(const Trial &trial) override {
     // What failed must not breed, but its age counts: infinite time does both.
-    const bool good = trial.state == TrialState::ok && trial.timeUs.has_value();
+    const bool good = trial.state == TrialState::ok && trial.timeUs && *trial.timeUs > 0;
     population.push_back(
         {trial.schedule, good ? *trial.timeUs : std::numeric_limits<double>::infinity()});
+    if (good && space.problem().family() == familyOf(trial.schedule)) {
+      told.push_back({trial.schedule, std::log(*trial.timeUs / estimate(trial.schedule))});
+    }
     if (population.size() > populationSize) {
       population.pop_front();
     }
@@ -62,6 +73,10 @@ private:
   struct Member {
     Schedule schedule;
     double timeUs;
+  };
+  struct Residual {
+    Schedule schedule;
+    double logRatio; ///< log(told / estimated)
   };
 
   std::optional<Schedule> next() {
@@ -121,7 +136,7 @@ private:
         continue;
       }
       ++made;
-      const double us = estimate(child);
+      const double us = estimate(child) * correction(child);
       if (!best || us < bestUs) {
         best = child;
         bestUs = us;
@@ -164,6 +179,19 @@ private:
     }
   }
 
+  double correction(const Schedule &schedule) const {
+    double sum = 0, weights = caution;
+    for (const Residual &each : told) {
+      const auto differs = [&](const Decision &decision) {
+        return decision.get(each.schedule) != decision.get(schedule);
+      };
+      const double weight = std::exp(-double(std::ranges::count_if(all, differs)) / reach);
+      sum += weight * each.logRatio;
+      weights += weight;
+    }
+    return std::exp(sum / weights);
+  }
+
   const Decision &decisionOf(const Axis &axis) const {
     return all[static_cast<std::size_t>(axis.decision)];
   }
@@ -182,6 +210,7 @@ private:
   std::span<const Decision> all;
   std::optional<std::deque<Schedule>> founders;
   std::deque<Member> population; ///< oldest first
+  std::vector<Residual> told;
   std::unordered_set<std::string> known;
   std::uint64_t estimates = 0;
 };

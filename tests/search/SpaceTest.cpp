@@ -1,0 +1,232 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "search/Space.h"
+
+#include "tests/search/Spaces.h"
+
+#include <gmock/gmock.h>
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
+
+namespace kw {
+namespace {
+
+/// Every combination of the axes' values, the last axis fastest.
+void forEachRaw(const Space &space, const std::function<void(const Schedule &)> &visit,
+                Schedule schedule, std::size_t axis = 0) {
+  if (axis == space.axes().size()) {
+    return visit(schedule);
+  }
+  const Axis &each = space.axes()[axis];
+  const Decision &decision =
+      decisions(space.problem().family())[static_cast<std::size_t>(each.decision)];
+  for (std::int64_t value : each.values) {
+    decision.set(schedule, value);
+    forEachRaw(space, visit, schedule, axis + 1);
+  }
+}
+
+struct BruteForce {
+  SpaceCount count;
+  std::vector<std::string> legal;
+};
+
+BruteForce bruteForce(const Space &space) {
+  BruteForce result;
+  const auto all = rules(space.problem().family());
+  for (const Rule &rule : all) {
+    result.count.rules.push_back({rule.name, 0});
+  }
+  const auto visit = [&](const Schedule &schedule) {
+    ++result.count.raw;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!all[i].holds(space.problem(), schedule, space.target())) {
+        ++result.count.rules[i].removed;
+        return;
+      }
+    }
+    ++result.count.legal;
+    result.legal.push_back(print(schedule));
+  };
+  forEachRaw(space, visit, defaultSchedule(space.problem().family()));
+  return result;
+}
+
+std::vector<std::string> listed(const Space &space) {
+  std::vector<std::string> all;
+  space.forEach([&](const Schedule &schedule) {
+    all.push_back(print(schedule));
+    return true;
+  });
+  return all;
+}
+
+TEST(Space, AgreesWithBruteForce) {
+  for (const Space &space :
+       {smallGemmSpace("gemm m=4096 n=4096 k=4096 b=nk"), smallGemmSpace("gemm m=33 n=100 k=72"),
+        smallGemmSpace("gemm m=64 n=64 k=64 dtype=f32"),
+        Space(*parseProblem("rmsnorm rows=64 cols=5120"), gfx950()),
+        Space(*parseProblem("rmsnorm rows=3 cols=77 residual=1"), gfx950()),
+        Space(*parseProblem("rmsnorm rows=3 cols=8 quant=fp8"), gfx950())}) {
+    const BruteForce expected = bruteForce(space);
+    EXPECT_EQ(space.count().raw, expected.count.raw);
+    EXPECT_EQ(space.count().legal, expected.count.legal);
+    std::uint64_t sum = space.count().legal;
+    for (std::size_t i = 0; i < expected.count.rules.size(); ++i) {
+      EXPECT_EQ(space.count().rules[i].rule, expected.count.rules[i].rule);
+      EXPECT_EQ(space.count().rules[i].removed, expected.count.rules[i].removed)
+          << print(space.problem()) << ": " << expected.count.rules[i].rule;
+      sum += space.count().rules[i].removed;
+    }
+    EXPECT_EQ(sum, space.count().raw);
+    EXPECT_EQ(listed(space), expected.legal);
+  }
+}
+
+TEST(Space, RanksAreTheOrderOfTheList) {
+  const Space space = smallGemmSpace("gemm m=4096 n=4096 k=4096 b=nk");
+  const std::vector<std::string> all = listed(space);
+  ASSERT_EQ(all.size(), space.size());
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 200; ++round) {
+    const std::size_t rank = random() % all.size();
+    EXPECT_EQ(print(space.at(rank)), all[rank]);
+    const std::size_t last = rank + random() % 50;
+    std::size_t next = rank;
+    space.forRange(rank, last, [&](const Schedule &schedule) {
+      EXPECT_EQ(print(schedule), all[next++]);
+      return true;
+    });
+    EXPECT_EQ(next, std::min(last, all.size()));
+  }
+  int visits = 0;
+  space.forEach([&](const Schedule &) { return ++visits < 3; });
+  EXPECT_EQ(visits, 3);
+}
+
+TEST(Space, SamplesWithoutReplacementAndRepeatably) {
+  const Space space(*parseProblem("rmsnorm rows=64 cols=4096"), gfx950());
+  const auto texts = [&](std::size_t n, std::uint64_t seed) {
+    std::vector<std::string> all;
+    for (const Schedule &schedule : space.sample(n, seed)) {
+      EXPECT_TRUE(space.contains(schedule));
+      all.push_back(print(schedule));
+    }
+    return all;
+  };
+  const auto whole = texts(100000, 1);
+  EXPECT_EQ(whole.size(), space.size());
+  EXPECT_EQ(std::set<std::string>(whole.begin(), whole.end()).size(), whole.size());
+  EXPECT_EQ(texts(20, 7), texts(20, 7));
+  EXPECT_NE(texts(20, 7), texts(20, 8));
+  const auto more = texts(30, 7);
+  EXPECT_EQ(texts(20, 7), std::vector<std::string>(more.begin(), more.begin() + 20));
+}
+
+TEST(Space, SamplesUniformly) {
+  const Space space(*parseProblem("rmsnorm rows=64 cols=4096"), gfx950());
+  constexpr int rounds = 20000, each = 3;
+  std::map<std::string, int> hits;
+  for (int seed = 0; seed < rounds; ++seed) {
+    for (const Schedule &schedule : space.sample(each, static_cast<std::uint64_t>(seed))) {
+      ++hits[print(schedule)];
+    }
+  }
+  ASSERT_EQ(hits.size(), space.size());
+  const double expected = double(rounds) * each / static_cast<double>(space.size());
+  for (const auto &[text, count] : hits) {
+    EXPECT_NEAR(count, expected, 6 * std::sqrt(expected)) << text;
+  }
+}
+
+TEST(Space, NeighboursDifferInOneDecision) {
+  const Space space(*parseProblem("gemm m=4096 n=4096 k=4096 b=nk"), gfx950());
+  const Schedule middle = *parseSchedule("gemm.1:tile=256x256x64,waves=2x4");
+  const auto near = space.neighbours(middle);
+  EXPECT_GT(near.size(), 5u);
+  std::set<std::string> texts;
+  for (const Schedule &schedule : near) {
+    EXPECT_TRUE(space.contains(schedule));
+    texts.insert(print(schedule));
+    int changed = 0;
+    for (const Decision &decision : decisions(Family::gemm)) {
+      changed += decision.get(schedule) != decision.get(middle) ? 1 : 0;
+    }
+    EXPECT_EQ(changed, 1) << print(schedule);
+  }
+  EXPECT_EQ(texts.size(), near.size());
+}
+
+TEST(Space, ContainsOnlyLegalSchedulesOnItsAxes) {
+  const Space space(*parseProblem("gemm m=4096 n=4096 k=4096 b=nk"), gfx950());
+  EXPECT_TRUE(space.contains(*parseSchedule("gemm.1:")));
+  EXPECT_FALSE(space.contains(*parseSchedule("gemm.1:tile=160x128x64"))); // legal, not tried
+  EXPECT_FALSE(space.contains(*parseSchedule("gemm.1:tile=256x256x64"))); // spills
+  EXPECT_FALSE(space.contains(*parseSchedule("rmsnorm.1:")));
+}
+
+// The bar of the contract: large, and with the shapes that fast kernels use.
+TEST(Space, OfASquareGemmIsLargeAndHasTheKnownShapes) {
+  const Space space(*parseProblem("gemm m=4096 n=4096 k=4096 dtype=bf16 b=nk"), gfx950());
+  EXPECT_GE(space.size(), 100000u);
+  for (const char *text :
+       {"gemm.1:tile=256x256x64,waves=2x4", "gemm.1:tile=256x256x64,acc=agpr",
+        "gemm.1:", "gemm.1:tile=256x256x64,acc=agpr,schedule=interleaved,epi=swap",
+        "gemm.1:tile=16x64x256,waves=1x4", "gemm.1:tile=32x64x128,waves=1x4"}) {
+    EXPECT_TRUE(space.contains(*parseSchedule(text))) << text;
+  }
+}
+
+TEST(Space, IsNeverEmptyForAProblemThatIsSupported) {
+  std::vector<std::string> problems{"gemm m=1 n=1 k=1",
+                                    "gemm m=1 n=1 k=1 b=nk",
+                                    "gemm m=1 n=8192 k=8192 b=nk",
+                                    "gemm m=8192 n=1 k=7",
+                                    "gemm m=17 n=31 k=129 dtype=f16 out=f32",
+                                    "rmsnorm rows=1 cols=1",
+                                    "rmsnorm rows=1 cols=262144",
+                                    "rmsnorm rows=7 cols=8191"};
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 12; ++round) {
+    const auto size = [&] { return std::to_string(1 + (random() >> (random() % 14 + 50))); };
+    problems.push_back("gemm m=" + size() + " n=" + size() + " k=" + size() +
+                       (round % 2 == 0 ? " b=nk" : ""));
+    problems.push_back("rmsnorm rows=" + size() + " cols=" + size());
+  }
+  for (const std::string &problem : problems) {
+    EXPECT_GT(Space(*parseProblem(problem), gfx950()).size(), 0u) << problem;
+  }
+  EXPECT_GT(Space(*parseProblem("gemm m=4096 n=4096 k=4096 b=nk"), **findTarget("gfx942")).size(),
+            0u);
+}
+
+TEST(Space, OfAnUnsupportedProblemIsEmptyAndSaysWhy) {
+  const Space space(*parseProblem("gemm m=64 n=64 k=64 batch=2"), gfx950());
+  EXPECT_EQ(space.size(), 0u);
+  EXPECT_EQ(space.count().rules[0].rule, "notSupported.batch");
+  EXPECT_EQ(space.count().rules[0].removed, space.count().raw);
+  EXPECT_TRUE(space.sample(5, 0).empty());
+}
+
+TEST(Space, HasOneAxisADecisionOfUsefulValues) {
+  for (const char *text : {"gemm m=4096 n=4096 k=4096", "gemm m=4096 n=4096 k=4095 dtype=i8",
+                           "rmsnorm rows=64 cols=5120"}) {
+    const Problem problem = *parseProblem(text);
+    std::set<int> seen;
+    for (const Axis &axis : spaceAxes(problem, gfx950())) {
+      EXPECT_TRUE(seen.insert(axis.decision).second);
+      const Decision &decision =
+          decisions(problem.family())[static_cast<std::size_t>(axis.decision)];
+      EXPECT_FALSE(axis.values.empty()) << decision.name;
+      for (std::int64_t value : axis.values) {
+        EXPECT_EQ(decision.parse(decision.format(value)), value) << decision.name;
+      }
+    }
+    EXPECT_EQ(seen.size(), decisions(problem.family()).size());
+  }
+}
+
+} // namespace
+} // namespace kw
