@@ -62,9 +62,8 @@ template <Which which> bool widthHolds(const Problem &, const Schedule &s, const
 template <Which which> std::string widthFact(const Problem &, const Schedule &s, const Target &t) {
   const bool direct = operand<which>(s).path == OperandPath::direct;
   const std::string_view exist = !direct ? "2, 4, 8 and 16" : t.directToLds16 ? "4 and 16" : "4";
-  return fmt::format("{} bytes a lane of {}: {} loads of {} exist {}",
-                     operand<which>(s).vectorBytes, label<which>, exist, t.name,
-                     direct ? "straight to LDS" : "to registers");
+  return fmt::format("{} bytes a lane of {}; loads {} take {} on {}", operand<which>(s).vectorBytes,
+                     label<which>, direct ? "straight to LDS" : "to registers", exist, t.name);
 }
 
 template <Which which> bool rowPieceHolds(const Problem &p, const Schedule &s, const Target &) {

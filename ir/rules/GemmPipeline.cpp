@@ -84,8 +84,7 @@ std::vector<Rule> gemmPipelineRules() {
        }},
       {"registers",
        reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "mfmaM", "mfmaN", "mfmaK", "aPath",
-              "bPath", "aVector", "bVector", "accumulator", "epilogue", "stages", "prefetch",
-              "order"}),
+              "bPath", "aVector", "bVector", "accumulator", "stages", "prefetch", "order"}),
        registersHold, registersFact},
   };
 }

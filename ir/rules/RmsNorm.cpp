@@ -57,10 +57,20 @@ bool registersHold(const Problem &p, const Schedule &s, const Target &t) {
   return fits(registerUse(p, s, t), norm(s).waves(), t);
 }
 
-/// The occupancy asked for must leave the registers that the plan needs.
-bool occupancyHolds(const Problem &p, const Schedule &s, const Target &t) {
+/// Waves per SIMD that a workgroup needs to be resident, and that its registers allow.
+struct Occupancies {
+  int needed = 0, allowed = 0;
+};
+Occupancies occupancies(const Problem &p, const Schedule &s, const Target &t) {
   const RegisterUse use = registerUse(p, s, t);
-  return norm(s).wavesPerSimd <= occupancyByRegisters(t, use.vgpr(), use.agpr());
+  return {(norm(s).waves() + t.simdsPerCu - 1) / t.simdsPerCu,
+          occupancyByRegisters(t, use.vgpr(), use.agpr())};
+}
+
+bool occupancyHolds(const Problem &p, const Schedule &s, const Target &t) {
+  const int asked = norm(s).wavesPerSimd;
+  const Occupancies range = occupancies(p, s, t);
+  return asked == 0 || (range.needed <= asked && asked <= range.allowed);
 }
 
 std::vector<Rule> makeRules() {
@@ -120,9 +130,9 @@ std::vector<Rule> makeRules() {
       {"occupancy", reads({"wavesPerRow", "rowsPerWorkgroup", "vector", "passes", "wavesPerSimd"}),
        occupancyHolds,
        [](const Problem &p, const Schedule &s, const Target &t) {
-         const RegisterUse use = registerUse(p, s, t);
-         return fmt::format("{} waves per SIMD asked for, {} VGPRs allow {}", norm(s).wavesPerSimd,
-                            use.vgpr(), occupancyByRegisters(t, use.vgpr(), use.agpr()));
+         const Occupancies range = occupancies(p, s, t);
+         return fmt::format("{} waves per SIMD asked for; a workgroup needs {}, registers allow {}",
+                            norm(s).wavesPerSimd, range.needed, range.allowed);
        }},
   };
 }

@@ -1,0 +1,169 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/Rule.h"
+
+#include "ir/KernelPlan.h"
+
+#include <gmock/gmock.h>
+#include <random>
+
+namespace kw {
+namespace {
+
+using testing::HasSubstr;
+
+const Target &gfx950() { return **findTarget("gfx950"); }
+
+constexpr const char *square = "gemm m=4096 n=4096 k=4096 b=nk";
+
+/// The message of `rule`, without its suggestion; empty: it holds.
+std::string fact(std::string_view problem, std::string_view schedule, std::string_view rule,
+                 const Target &target = gfx950()) {
+  const Schedule parsed = *parseSchedule(schedule);
+  const Problem parsedProblem = *parseProblem(problem);
+  for (const Rule &each : rules(Family::gemm)) {
+    if (each.name == rule) {
+      return each.holds(parsedProblem, parsed, target)
+                 ? ""
+                 : each.explain(parsedProblem, parsed, target);
+    }
+  }
+  ADD_FAILURE() << "no rule " << rule;
+  return "";
+}
+
+TEST(GemmRules, ShapesOfFastKernelsAreLegal) {
+  const Problem problem = *parseProblem(square);
+  for (const char *text :
+       {"gemm.1:", "gemm.1:tile=256x256x64,waves=2x4", "gemm.1:tile=256x256x64,acc=agpr",
+        "gemm.1:tile=256x256x64,acc=agpr,epi=swap,schedule=interleaved",
+        "gemm.1:tile=16x64x256,waves=1x4", "gemm.1:a=lds,b=lds,prefetch=2",
+        "gemm.1:tile=192x128x64,mfma=32x32x16", "gemm.1:stages=3,prefetch=2"}) {
+    const auto violations = checkLegal(problem, *parseSchedule(text), gfx950());
+    EXPECT_TRUE(violations.empty())
+        << text << ": " << violations.front().rule << ": " << violations.front().message;
+  }
+}
+
+TEST(GemmRules, UnsupportedFeaturesAreNamed) {
+  const auto only = [](std::string_view problem) {
+    const auto violations = checkLegal(*parseProblem(problem), GemmSchedule(), gfx950());
+    EXPECT_EQ(violations.size(), 1u) << problem;
+    return violations.empty() ? "" : std::string(violations[0].rule) + ": " + violations[0].message;
+  };
+  EXPECT_THAT(only("gemm m=64 n=64 k=64 batch=2"), HasSubstr("notSupported.batch: batch=2"));
+  EXPECT_THAT(only("gemm m=64 n=64 k=64 dtype=f32"), HasSubstr("notSupported.operandTypes"));
+  EXPECT_THAT(only("gemm m=64 n=64 k=64 dtype=i8"), HasSubstr("i8 and i8"));
+  EXPECT_THAT(only("gemm m=64 n=64 k=64 adtype=f16 bdtype=bf16"), HasSubstr("f16 and bf16"));
+  EXPECT_THAT(only("gemm m=64 n=64 k=64 out=i8"), HasSubstr("notSupported.outType: out=i8"));
+  EXPECT_THAT(only("gemm m=64 n=64 k=64 a=km"), HasSubstr("notSupported.orderA"));
+  EXPECT_THAT(only("gemm m=64 n=64 k=64 alpha=2"), HasSubstr("alpha=2"));
+  EXPECT_THAT(only("gemm m=64 n=64 k=64 beta=1"), HasSubstr("beta=1"));
+  EXPECT_THAT(only("gemm m=64 n=64 k=64 epilogue=bias"), HasSubstr("notSupported.epilogue"));
+  EXPECT_THAT(only("gemm m=64 n=64 k=64 preshuffle=1"), HasSubstr("notSupported.preshuffle"));
+  EXPECT_EQ(
+      checkLegal(*parseProblem("gemm m=64 n=64 k=64 dtype=mxfp4"), GemmSchedule(), gfx950()).size(),
+      2u); // types and scale
+  const Target &gfx942 = **findTarget("gfx942");
+  EXPECT_THAT(fact("gemm m=64 n=64 k=64", "gemm.1:", "notSupported.transposingRead", gfx942),
+              HasSubstr("gfx942 has not"));
+}
+
+TEST(GemmRules, Gfx942HasItsOwnInstructionsAndLoads) {
+  const Target &gfx942 = **findTarget("gfx942");
+  EXPECT_THAT(fact(square, "gemm.1:", "matrixInstruction", gfx942),
+              HasSubstr("gfx942 has no matrix instruction 16x16x32"));
+  EXPECT_THAT(fact(square, "gemm.1:", "widthA", gfx942),
+              HasSubstr("loads straight to LDS take 4 on gfx942"));
+  EXPECT_TRUE(isLegal(*parseProblem(square),
+                      *parseSchedule("gemm.1:mfma=16x16x16,a=lds,b=lds,tile=128x128x32"), gfx942));
+}
+
+// Hand-worked numbers.
+TEST(GemmRules, FactsCarryTheNumbers) {
+  EXPECT_EQ(fact("gemm m=33 n=64 k=64", "gemm.1:tile=128x64x64", "usefulTileM"),
+            "a tile of 128 along m is larger than m=33 needs: at most 64");
+  EXPECT_EQ(fact("gemm m=1 n=1 k=1", "gemm.1:tile=16x128x64", "usefulTileN"),
+            "a tile of 128 along n is larger than n=1 needs: at most 64");
+  EXPECT_EQ(fact("gemm m=1 n=1 k=33", "gemm.1:tile=16x64x128", "usefulTileK"),
+            "a tile of 128 along k is larger than k=33 needs: at most 64");
+  EXPECT_EQ(fact(square, "gemm.1:mfma=16x16x16", "matrixInstruction"),
+            "v_mfma_f32_16x16x16_bf16 runs at half the rate of v_mfma_f32_16x16x32_bf16");
+  EXPECT_EQ(fact(square, "gemm.1:mfma=16x32x16", "matrixInstruction"),
+            "gfx950 has no matrix instruction 16x32x16 for bf16 and bf16");
+  EXPECT_EQ(fact(square, "gemm.1:tile=48x128x64", "waveTileM"),
+            "tile m=48 is not a multiple of 2 waves x 16 of the matrix instruction");
+  EXPECT_EQ(fact(square, "gemm.1:waves=1x2", "waveCount"),
+            "2 waves a workgroup; codegen makes 4 or 8");
+  EXPECT_EQ(fact(square, "gemm.1:tile=128x128x48", "matrixSteps"),
+            "tile k=48 is not a multiple of 32 of the matrix instruction");
+  // gcd(4095, 4095) * 2 bytes = 8190 = 2 * 4095.
+  EXPECT_EQ(fact("gemm m=64 n=64 k=4095", "gemm.1:", "alignmentA"),
+            "16 bytes a lane of a, but k=4095 and lda=4095 align rows to 2 bytes");
+  EXPECT_EQ(fact("gemm m=64 n=64 k=64 ldb=68", "gemm.1:", "alignmentB"),
+            "16 bytes a lane of b, but n=64 and ldb=68 align rows to 8 bytes");
+  EXPECT_EQ(fact(square, "gemm.1:va=8", "widthA"),
+            "8 bytes a lane of a; loads straight to LDS take 4 and 16 on gfx950");
+  // (256 + 256) rows x 64 x 2 bytes = 65536 a stage.
+  EXPECT_EQ(fact(square, "gemm.1:tile=256x256x64,stages=3,prefetch=2", "ldsCapacity"),
+            "LDS 196608 > 163840 bytes with 3 stages of 65536");
+  EXPECT_EQ(fact(square, "gemm.1:prefetch=2", "prefetch"),
+            "prefetch=2 with stages=2: loads run 1 steps ahead");
+  EXPECT_EQ(fact(square, "gemm.1:a=lds,b=lds,prefetch=0", "prefetch"),
+            "prefetch=0 with stages=2: loads run 1 steps ahead or 2");
+  // 128 rows x 512 bytes / (4 waves x 64 lanes x 16 bytes) = 16 loads an operand, twice ahead.
+  EXPECT_EQ(fact(square, "gemm.1:tile=128x128x256,stages=3,prefetch=2", "waitCounter"),
+            "64 loads of a wave in flight; the wait counter holds 63");
+  EXPECT_EQ(fact("gemm m=64 n=63 k=64", "gemm.1:epi=swap", "swapAlignment"),
+            "epi=swap stores 4 neighbours of n; n=63 and ldc=63 must be multiples");
+  EXPECT_EQ(fact("gemm m=200 n=64 k=64", "gemm.1:group=4", "usefulGroup"),
+            "group=4 with 2 rows of tiles: a shorter group walks the same way");
+  EXPECT_EQ(fact("gemm m=512 n=256 k=64", "gemm.1:xcd=1", "usefulRemap"),
+            "xcd=1 with at most one tile for each of 8 XCDs changes nothing");
+  EXPECT_EQ(fact("gemm m=512 n=257 k=64", "gemm.1:xcd=1", "usefulRemap"), "");
+  EXPECT_EQ(fact("gemm m=2147483647 n=262144 k=1", "gemm.1:tile=16x64x32", "gridSize"),
+            "a grid of 140737488355328 work-items; a dispatch has less than 4294967296");
+  EXPECT_EQ(fact("gemm m=128 n=128 k=16777216", "gemm.1:", "addressRange"),
+            "offsets within a tile reach 4294967296 bytes; less than 2147483648 fit");
+}
+
+TEST(GemmRules, SwizzleAndPaddingMustChangeSomething) {
+  // n contiguous, 16 columns: rows of 32 bytes hold one group of a transposing read.
+  EXPECT_THAT(fact("gemm m=64 n=64 k=64", "gemm.1:tile=64x16x64", "layoutB"),
+              HasSubstr("swizzle of b changes nothing for 64 rows of 32 bytes"));
+  EXPECT_EQ(fact("gemm m=64 n=64 k=64", "gemm.1:tile=64x32x64", "layoutB"), "");
+  // One chunk of 1 KiB has no room for a pad behind it.
+  EXPECT_THAT(fact(square, "gemm.1:tile=16x64x32,la=padding", "layoutA"),
+              HasSubstr("padding of a changes nothing for 16 rows of 64 bytes"));
+  EXPECT_EQ(fact(square, "gemm.1:tile=16x64x32,a=lds,la=padding", "layoutA"), "");
+}
+
+TEST(GemmRules, RegistersLimitTheTile) {
+  // 256 x 256 results over 4 waves: 256 accumulators a lane, all VGPRs without AGPRs.
+  EXPECT_THAT(fact(square, "gemm.1:tile=256x256x64", "registers"), HasSubstr("256 accumulators"));
+  EXPECT_EQ(fact(square, "gemm.1:tile=256x256x64,acc=agpr", "registers"), "");
+  // Eight waves are two a SIMD: 256 registers each, AGPRs included.
+  EXPECT_EQ(fact(square, "gemm.1:tile=256x256x64,waves=2x4", "registers"), "");
+}
+
+TEST(GemmRules, LdsRuleCountsWhatThePlanDoes) {
+  const Problem problem = *parseProblem(square);
+  std::mt19937_64 random(9);
+  for (int round = 0; round < 300; ++round) {
+    GemmSchedule schedule;
+    schedule.tiling.m = 16 << random() % 5;
+    schedule.tiling.n = 16 << random() % 5;
+    schedule.tiling.k = 32 << random() % 4;
+    schedule.tiling.wavesM = 1 << random() % 3;
+    schedule.a.path = random() % 2 != 0 ? OperandPath::lds : OperandPath::direct;
+    schedule.a.layout = static_cast<LdsLayout>(random() % 3);
+    schedule.b.layout = static_cast<LdsLayout>(random() % 3);
+    schedule.pipeline.stages = static_cast<int>(random() % 3) + 1;
+    const std::int64_t bytes = makePlan(problem, schedule, gfx950()).launches[0].ldsBytes;
+    const bool fits = fact(square, print(Schedule(schedule)), "ldsCapacity").empty();
+    EXPECT_EQ(fits, bytes <= 163840) << print(Schedule(schedule));
+  }
+}
+
+} // namespace
+} // namespace kw
