@@ -47,16 +47,16 @@ void addRegions(LaunchProfile &profile, const LaunchPlan &launch, const KindMean
     profile.valuCycles += trips * loop.use.valu;
     profile.ldsCycles += trips * loop.use.lds;
     profile.barriers += trips * loop.barriers;
-    if (isSteady(launch.regions[i].kind)) {
+    const bool prologue = launch.regions[i].kind == RegionKind::prologue;
+    if (!prologue && (trips > 1 || isSteady(launch.regions[i].kind))) {
       profile.chainCycles += trips * loop.recurrence;
       if (loop.loads > 0) {
         (loop.maxAhead > 0 ? profile.prefetchedTrips : profile.chainedLoads) +=
             trips / std::max(1, loop.maxAhead);
       }
-    } else if (launch.regions[i].kind == RegionKind::prologue) {
-      profile.prologueCycles += trips * loop.length;
     } else {
-      profile.epilogueCycles += trips * loop.length;
+      (prologue ? profile.prologueCycles : profile.epilogueCycles) += trips * loop.length;
+      profile.startLoads += prologue && loop.loads > 0 ? trips : 0;
     }
   }
 }
@@ -73,9 +73,16 @@ double requestedBytes(std::int32_t bytes, std::int64_t pitch) {
 
 struct TrafficSums {
   SharedBytes read;      ///< of one workgroup, as requested
+  double again = 0;      ///< of one workgroup: what it reads a second time
   double uniqueRead = 0; ///< of the launch, each tile once
   double written = 0;    ///< of the launch
 };
+
+bool isReadBefore(const LaunchPlan &launch, const TileTraffic &traffic) {
+  return std::any_of(launch.traffic.data(), &traffic, [&](const TileTraffic &earlier) {
+    return !earlier.write && earlier.operand == traffic.operand;
+  });
+}
 
 TrafficSums sumTraffic(const LaunchPlan &launch, const KindMeans &means, double steps) {
   const double usedM = launch.tileM > 0 ? std::min(1.0, means.usefulM / launch.tileM) : 1;
@@ -90,6 +97,10 @@ TrafficSums sumTraffic(const LaunchPlan &launch, const KindMeans &means, double 
       continue;
     }
     const double bytes = rows * requestedBytes(traffic.bytesPerRow, traffic.pitchBytes);
+    if (isReadBefore(launch, traffic)) {
+      sums.again += bytes;
+      continue;
+    }
     (traffic.byTileM ? (traffic.byTileN ? sums.read.byBoth : sums.read.byM)
                      : (traffic.byTileN ? sums.read.byN : sums.read.byNone)) += bytes;
     const double copies = (traffic.byTileM ? static_cast<double>(mapping.tilesM) : 1.0) *
@@ -107,10 +118,12 @@ void addMemoryLevels(LaunchProfile &profile, const LaunchPlan &launch, TrafficSu
   const double compulsory = std::max(0.0, facts.compulsoryBytes - sums.written);
   // Masked steps beyond the operands' ends move nothing.
   const double real = sums.uniqueRead > 0 ? std::min(1.0, compulsory / sums.uniqueRead) : 1;
-  for (double *part : {&sums.read.byM, &sums.read.byN, &sums.read.byBoth, &sums.read.byNone}) {
+  for (double *part :
+       {&sums.read.byM, &sums.read.byN, &sums.read.byBoth, &sums.read.byNone, &sums.again}) {
     *part *= real;
   }
-  profile.loadBytes = sums.read.byM + sums.read.byN + sums.read.byBoth + sums.read.byNone;
+  profile.loadBytes =
+      sums.read.byM + sums.read.byN + sums.read.byBoth + sums.read.byNone + sums.again;
   profile.writtenBytes = sums.written;
   profile.l2ReadBytes = workgroups * profile.loadBytes;
 
@@ -121,7 +134,8 @@ void addMemoryLevels(LaunchProfile &profile, const LaunchPlan &launch, TrafficSu
   if (compulsory <= l2Bytes) {
     beyondL2 = std::min(beyondL2, compulsory * target.xcds);
   }
-  profile.mallReadBytes = std::max(compulsory, beyondL2);
+  // What a workgroup reads again has left the L2 by then, but not the Infinity Cache.
+  profile.mallReadBytes = std::max(compulsory, beyondL2) + workgroups * sums.again;
 
   profile.hbmReadBytes = compulsory;
   if (compulsory > static_cast<double>(target.mallBytes)) {

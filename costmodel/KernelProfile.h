@@ -44,6 +44,7 @@ struct LaunchProfile {
   double prefetchedTrips = 0; ///< round trips in a row beside the chain: iterations / prefetch
   double barriers = 0;
   double prologueCycles = 0; ///< first instruction to first steady iteration
+  double startLoads = 0;     ///< round trips to memory in there (an L2 hit is counted in it)
   double epilogueCycles = 0; ///< end of the last iteration to the last store
   double loadBytes = 0;      ///< through the CU's L1
 

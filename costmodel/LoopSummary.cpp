@@ -19,8 +19,8 @@ LoopSummary summarise(const LoopGraph &loop) {
             ? node.op.count
             : 0;
   }
-  summary.recurrence = loop.recurrenceInterval;
-  summary.length = loop.length;
+  summary.recurrence = static_cast<float>(loop.recurrenceInterval);
+  summary.length = static_cast<float>(loop.length);
   summary.maxAhead = loop.maxAhead;
   return summary;
 }

@@ -11,9 +11,9 @@ namespace kw {
 
 /// One wave, one iteration, shader clocks.
 struct LoopSummary {
-  ResourceUse use;       ///< sums over the operations
-  double recurrence = 0; ///< maximum over cycles of latency / distance
-  double length = 0;     ///< start to end of one iteration on its own
+  ResourceUse use;      ///< sums over the operations
+  float recurrence = 0; ///< maximum over cycles of latency / distance
+  float length = 0;     ///< start to end of one iteration on its own
   int barriers = 0;
   int loads = 0;    ///< global loads, also straight to LDS
   int maxAhead = 0; ///< iterations between a load and its use

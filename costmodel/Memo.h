@@ -44,7 +44,7 @@ public:
   }
 
   std::size_t size() const { return count; }
-  static constexpr std::size_t maxEntries = std::size_t{1} << 15;
+  static constexpr std::size_t maxEntries = std::size_t{1} << 17;
 
 private:
   struct Slot {

@@ -12,8 +12,9 @@ namespace kw::terms {
 
 double prologue(const LaunchProfile &profile, const Rounds &rounds, const Target &target) {
   const double beyondL2 = std::max(0.0, coldRoundTripCycles(target) - target.l2LatencyCycles);
-  return microseconds(
-      exposures(rounds) * (constants::waveStartCycles + profile.prologueCycles + beyondL2), target);
+  const double cycles =
+      constants::waveStartCycles + profile.prologueCycles + profile.startLoads * beyondL2;
+  return microseconds(exposures(rounds) * cycles, target);
 }
 
 } // namespace kw::terms

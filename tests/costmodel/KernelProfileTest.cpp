@@ -42,6 +42,7 @@ struct Sample {
     launch.registers.accumulators = 128;
     launch.registers.fragments = 100;
     loops[0].length = 400;
+    loops[0].loads = 24;
     loops[1].use.matrix = 1024;
     loops[1].use.lds = 100;
     loops[1].recurrence = 1100;
@@ -82,6 +83,7 @@ TEST(KernelProfile, CountsRegionsByTheirTrips) {
   EXPECT_EQ(profile.chainedLoads, 0);
   EXPECT_EQ(profile.barriers, 8);
   EXPECT_EQ(profile.prologueCycles, 400);
+  EXPECT_EQ(profile.startLoads, 1);
   EXPECT_EQ(profile.epilogueCycles, 300);
 }
 
@@ -140,6 +142,25 @@ TEST(KernelProfile, OperandsBeyondTheInfinityCacheAreReadAgain) {
   const LaunchProfile profile = sample.profile(small);
   EXPECT_GT(profile.hbmReadBytes, 2.0 * 4096 * 512 * 2);
   EXPECT_LE(profile.hbmReadBytes, profile.mallReadBytes);
+}
+
+TEST(KernelProfile, WhatIsReadTwiceComesFromTheInfinityCache) {
+  Sample sample;
+  const LaunchProfile once = sample.profile();
+  sample.launch.traffic.push_back(sample.launch.traffic[0]); // A again
+  const LaunchProfile twice = sample.profile();
+  const double again = 8.0 * 256 * 128;
+  EXPECT_EQ(twice.loadBytes, once.loadBytes + again);
+  EXPECT_EQ(twice.mallReadBytes, once.mallReadBytes + 512 * again);
+  EXPECT_EQ(twice.hbmReadBytes, once.hbmReadBytes);
+}
+
+TEST(KernelProfile, AnEpilogueThatIteratesIsALoop) {
+  Sample sample;
+  sample.launch.kinds[0].trips[2] = 5;
+  sample.loops[2].recurrence = 30;
+  EXPECT_EQ(sample.profile().chainCycles, 8 * 1100 + 5 * 30);
+  EXPECT_EQ(sample.profile().epilogueCycles, 0);
 }
 
 TEST(KernelProfile, MeansOverKinds) {

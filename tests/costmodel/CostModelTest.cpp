@@ -1,0 +1,190 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "costmodel/CostModel.h"
+#include "ir/Decision.h"
+#include "ir/Rule.h"
+#include "tests/costmodel/Samples.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+using namespace kw;
+
+namespace {
+
+Problem problemOf(std::string_view text) {
+  auto problem = parseProblem(text);
+  EXPECT_TRUE(problem.has_value()) << text;
+  return *problem;
+}
+
+Schedule scheduleOf(std::string_view text) {
+  auto schedule = parseSchedule(text);
+  EXPECT_TRUE(schedule.has_value()) << text;
+  return *schedule;
+}
+
+const std::vector<std::string_view> problems{
+    "gemm m=4096 n=4096 k=4096 dtype=bf16 b=nk", "gemm m=1 n=8192 k=8192 dtype=bf16 b=nk",
+    "gemm m=777 n=1536 k=7168 dtype=f16 b=kn",   "gemm m=64 n=512 k=1000 dtype=bf16",
+    "gemm m=16384 n=16384 k=8192 dtype=bf16",    "rmsnorm rows=32768 cols=8192",
+    "rmsnorm rows=77 cols=2880 residual=1",
+};
+
+/// A legal schedule to start from: the default, or the first of some tiles.
+Schedule firstLegal(const Problem &problem, const Target &target) {
+  Schedule start = defaultSchedule(problem.family());
+  for (const int tile : {128, 64, 32, 16}) {
+    for (const int wavesM : {2, 1}) {
+      if (isLegal(problem, start, target)) {
+        return start;
+      }
+      auto &tiling = std::get<GemmSchedule>(start).tiling;
+      tiling.m = tile;
+      tiling.wavesM = wavesM;
+      tiling.wavesN = 4 / wavesM;
+    }
+  }
+  return start;
+}
+
+/// Random values of the decisions that are legal together: from the default, one changes at a time.
+std::vector<Schedule> randomSchedules(const Problem &problem, const Target &target, int count,
+                                      std::mt19937_64 &random) {
+  static constexpr std::array<std::int64_t, 16> values{0,  1,  2,  3,   4,   8,   16, 32,
+                                                       48, 64, 96, 128, 192, 256, 5,  6};
+  const auto table = decisions(problem.family());
+  std::vector<Schedule> found;
+  Schedule at = firstLegal(problem, target);
+  for (int tries = 0; tries < 100000 && static_cast<int>(found.size()) < count; ++tries) {
+    Schedule next = at;
+    for (int change = 0; change < 1 + tries % 3; ++change) {
+      const Decision &decision = table[random() % table.size()];
+      const std::int64_t value = values[random() % values.size()];
+      if (value >= decision.lowest && value <= decision.highest) {
+        decision.set(next, value);
+      }
+    }
+    if (isLegal(problem, next, target)) {
+      at = next;
+      found.push_back(next);
+    }
+  }
+  return found;
+}
+
+} // namespace
+
+TEST(CostModel, BreakdownAddsUpAndTimesAgree) {
+  std::mt19937_64 random(6);
+  for (const std::string_view text : problems) {
+    const Problem problem = problemOf(text);
+    CostModel model(problem, samples::gfx950());
+    const auto schedules = randomSchedules(problem, samples::gfx950(), 60, random);
+    EXPECT_GE(schedules.size(), 20u) << text;
+    for (const Schedule &schedule : schedules) {
+      const Estimate estimate = model.estimate(schedule);
+      EXPECT_EQ(estimate.timeUs, model.timeUs(schedule));
+      const auto &terms = estimate.termsUs;
+      EXPECT_NEAR(std::accumulate(terms.begin(), terms.end(), 0.0), estimate.timeUs,
+                  1e-14 * estimate.timeUs);
+      EXPECT_EQ(terms[static_cast<std::size_t>(estimate.limiter)],
+                *std::max_element(terms.begin(), terms.end()));
+      EXPECT_EQ(terms[static_cast<std::size_t>(Term::residual)], 0);
+      EXPECT_LT(estimate.lowUs, estimate.timeUs);
+      EXPECT_GT(estimate.highUs, estimate.timeUs);
+    }
+  }
+}
+
+TEST(CostModel, NoEstimateBeatsTheRoofline) {
+  std::mt19937_64 random(7);
+  const Target &target = samples::gfx950();
+  for (const std::string_view text : problems) {
+    const Problem problem = problemOf(text);
+    double bound = compulsoryBytes(problem) / target.hbmBytesPerSecond;
+    if (problem.family() == Family::gemm) {
+      const Gemm &gemm = problem.gemm();
+      bound = std::max(bound, flops(problem) / peakFlops(target, gemm.aType, gemm.bType));
+    }
+    CostModel model(problem, target);
+    for (const Schedule &schedule : randomSchedules(problem, target, 60, random)) {
+      EXPECT_GE(model.timeUs(schedule), bound * 1e6) << text << " " << print(schedule);
+    }
+  }
+}
+
+TEST(CostModel, ABetterMachineIsNeverSlower) {
+  std::mt19937_64 random(8);
+  for (const std::string_view text : problems) {
+    const Problem problem = problemOf(text);
+    CostModel model(problem, samples::gfx950());
+    const auto schedules = randomSchedules(problem, samples::gfx950(), 40, random);
+    for (const samples::Improvement &improvement : samples::improvements()) {
+      Target better = samples::gfx950();
+      improvement.apply(better);
+      CostModel betterModel(problem, better);
+      for (const Schedule &schedule : schedules) {
+        EXPECT_LE(betterModel.timeUs(schedule), model.timeUs(schedule))
+            << improvement.what << ": " << text << " " << print(schedule);
+      }
+    }
+  }
+}
+
+TEST(CostModel, MemoChangesNothing) {
+  std::mt19937_64 random(9);
+  for (const std::string_view text : problems) {
+    const Problem problem = problemOf(text);
+    CostModel warm(problem, samples::gfx950());
+    auto schedules = randomSchedules(problem, samples::gfx950(), 30, random);
+    std::vector<double> first;
+    for (const Schedule &schedule : schedules) {
+      first.push_back(warm.timeUs(schedule));
+    }
+    for (std::size_t i = schedules.size(); i-- > 0;) {
+      CostModel cold(problem, samples::gfx950());
+      EXPECT_EQ(warm.timeUs(schedules[i]), first[i]);
+      EXPECT_EQ(cold.timeUs(schedules[i]), first[i]);
+    }
+  }
+}
+
+TEST(CostModel, CompiledFactsReplaceExpectedRegisters) {
+  CostModel model(problemOf(problems[0]), samples::gfx950());
+  const Schedule schedule = scheduleOf("gemm.1:tile=128x128x64");
+  const Estimate expected = model.estimate(schedule);
+  CompiledFacts facts;
+  facts.vgpr = expected.vgpr;
+  facts.agpr = expected.agpr;
+  facts.ldsBytes = expected.ldsBytes;
+  facts.occupancy = expected.occupancy;
+  EXPECT_EQ(model.estimate(schedule, facts).timeUs, expected.timeUs);
+  facts.vgpr = 256;
+  facts.agpr = 128; // one wave a SIMD instead of two
+  EXPECT_EQ(model.estimate(schedule, facts).vgpr, 256);
+  EXPECT_GT(model.estimate(schedule, facts).timeUs, expected.timeUs);
+}
+
+TEST(CostModel, MovesLikeTheHardware) {
+  const auto time = [](std::string_view problem, std::string_view schedule) {
+    return CostModel(problemOf(problem), samples::gfx950()).timeUs(scheduleOf(schedule));
+  };
+  const std::string_view large = "gemm m=8192 n=8192 k=8192 dtype=bf16 b=nk";
+  // Large tiles, woven loops and shared caches pay.
+  const double best = time(large, "gemm.1:tile=256x256x64,waves=2x4,schedule=interleaved");
+  EXPECT_LT(best, time(large, "gemm.1:tile=256x256x64,waves=2x4"));
+  EXPECT_LT(best, time(large, "gemm.1:tile=128x128x64,schedule=interleaved"));
+  // Published: 1.6 PFLOP/s at best; between 1.3 and 1.7 without any fit.
+  const double petaflops = 2 * 8192.0 * 8192 * 8192 / best * 1e-9;
+  EXPECT_GT(petaflops, 1.3);
+  EXPECT_LT(petaflops, 1.7);
+  // One row: the weights' bandwidth. Published: 25.8 us.
+  const double decode = time("gemm m=1 n=8192 k=8192 dtype=bf16 b=nk",
+                             "gemm.1:tile=16x32x256,waves=1x2,stages=3,prefetch=2");
+  EXPECT_NEAR(decode, 25.8, 0.25 * 25.8);
+  // Published: 5.8 TB/s.
+  const double norm = time("rmsnorm rows=32768 cols=8192", "rmsnorm.1:");
+  EXPECT_NEAR(4.0 * 32768 * 8192 / norm * 1e-6, 5.8, 0.25 * 5.8);
+}
