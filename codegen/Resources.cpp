@@ -4,6 +4,8 @@
 #include "codegen/Resources.h"
 
 #include "codegen/HsacoFile.h"
+#include "ir/Occupancy.h"
+#include "ir/Target.h"
 
 #include <algorithm>
 #include <cstring>
@@ -56,6 +58,19 @@ int vgprCount(msgpack::MapDocNode &kernel, std::span<const std::uint8_t> descrip
   return std::min(total - agprCount(kernel), accumOffset);
 }
 
+/// 0 on a GPU of which no facts are known.
+int occupancyOf(const KernelResources &resources, msgpack::MapDocNode &kernel,
+                const std::string &cpu) {
+  const Expected<const Target *> target = findTarget(cpu);
+  if (!target) {
+    return 0;
+  }
+  const std::int64_t workItems = integer(kernel, ".max_flat_workgroup_size").value_or(0);
+  const auto waves = static_cast<int>((workItems + (*target)->waveSize - 1) / (*target)->waveSize);
+  return occupancy(**target, resources.vgpr, resources.agpr, resources.ldsBytes,
+                   std::max(waves, 1));
+}
+
 Expected<KernelResources> readKernel(msgpack::MapDocNode &kernel, const HsacoFile &file) {
   KernelResources resources;
   resources.kernel = string(kernel, ".name");
@@ -74,6 +89,7 @@ Expected<KernelResources> readKernel(msgpack::MapDocNode &kernel, const HsacoFil
   resources.ldsBytes = integer(kernel, ".group_segment_fixed_size").value_or(0);
   resources.scratchBytes = integer(kernel, ".private_segment_fixed_size").value_or(0);
   resources.kernargBytes = integer(kernel, ".kernarg_segment_size").value_or(0);
+  resources.occupancy = occupancyOf(resources, kernel, file.cpu);
   return resources;
 }
 

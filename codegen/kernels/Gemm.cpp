@@ -26,7 +26,8 @@ public:
              const LaunchInterface &interface)
       : request(request), gemm(request.problem.gemm()),
         schedule(std::get<GemmSchedule>(request.schedule)), launch(launch),
-        shell(module, interface, shellOptions(schedule)), tiles(shell.tiles) {
+        shell(module, interface, {launch.registers.agpr(), /*pinOrder=*/true, 0}),
+        tiles(shell.tiles) {
     assert(gemm.batch == 1 && "rules refuse batches");
     item.waves = launch.waves;
     item.index = tiles.laneIndex(launch.waves * request.target.waveSize);
@@ -51,10 +52,6 @@ public:
   }
 
 private:
-  static ShellOptions shellOptions(const GemmSchedule &schedule) {
-    return {schedule.accumulator == AccumulatorFile::agpr, /*pinOrder=*/true, 0};
-  }
-
   LoopGraph graph(const Region &region) const {
     return loopGraph(request.problem, request.schedule, request.target, launch, region);
   }

@@ -66,10 +66,9 @@ void GemmSteps::run(const LoopGraph &body) {
 /// accumulators into scalars and copy them every trip.
 void GemmSteps::startAccumulators(bool constantZero) {
   Type type = tiles.vectorType(shape.accumulatorElements, tiles.builder.getF32Type());
+  Value zero = LLVM::ZeroOp::create(tiles.builder, tiles.loc, type);
   for (int i = 0; i < shape.rows * shape.columns; ++i) {
-    accumulators.push_back(constantZero
-                               ? LLVM::ZeroOp::create(tiles.builder, tiles.loc, type).getResult()
-                               : tiles.initAccumulator(type, shape.agpr));
+    accumulators.push_back(constantZero ? zero : tiles.pinAccumulator(zero, shape.agpr));
   }
 }
 
@@ -126,6 +125,11 @@ void GemmSteps::loop(const LoopGraph &body, std::int64_t first, std::int64_t tri
   LLVM::CondBrOp::create(builder, tiles.loc, more, loopBlock, next, after, ValueRange{});
   builder.setInsertionPointToEnd(after);
   sources.clear();
+  if (shape.agpr) {
+    for (Value &accumulator : accumulators) {
+      accumulator = tiles.pinAccumulator(accumulator, true);
+    }
+  }
 }
 
 void GemmSteps::emit(const LoopGraph &body, const Iteration &iteration) {

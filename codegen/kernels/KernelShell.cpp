@@ -54,7 +54,7 @@ ArrayAttr passthrough(Builder &builder, const ShellOptions &options) {
     addFlag(name);
   }
   // Must be said either way: LLVM's attributor would write "0" into kernels that want AGPRs.
-  addPair("amdgpu-agpr-alloc", options.accumulatorsInAgpr ? "256" : "0");
+  addPair("amdgpu-agpr-alloc", std::to_string(options.agprs));
   if (options.wavesPerSimd > 0) {
     addPair("amdgpu-waves-per-eu",
             fmt::format("{},{}", options.wavesPerSimd, options.wavesPerSimd));

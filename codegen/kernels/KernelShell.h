@@ -14,9 +14,9 @@
 namespace kw {
 
 struct ShellOptions {
-  bool accumulatorsInAgpr = false; ///< else no AGPRs, except as overflow above 256 VGPRs
-  bool pinOrder = true;            ///< keep the written order of tile operations
-  int wavesPerSimd = 0;            ///< occupancy asked of the register allocator; 0: its choice
+  int agprs = 0;        ///< for accumulators; 0: none, except as overflow above 256 VGPRs
+  bool pinOrder = true; ///< keep the written order of tile operations
+  int wavesPerSimd = 0; ///< occupancy asked of the register allocator; 0: its choice
 };
 
 class KernelShell {

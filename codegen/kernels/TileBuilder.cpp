@@ -147,8 +147,8 @@ Value TileBuilder::mfma(ArrayRef<std::int32_t> shape, Value a, Value b, Value ac
   return dialect::MfmaOp::create(builder, loc, accumulator.getType(), shape, a, b, accumulator);
 }
 
-Value TileBuilder::initAccumulator(Type type, bool agpr) {
-  return dialect::InitAccumulatorOp::create(builder, loc, type, agpr);
+Value TileBuilder::pinAccumulator(Value value, bool agpr) {
+  return dialect::PinAccumulatorOp::create(builder, loc, value.getType(), agpr, value);
 }
 
 void TileBuilder::wait(int vector, int lds) { dialect::WaitOp::create(builder, loc, vector, lds); }

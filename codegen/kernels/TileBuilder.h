@@ -66,7 +66,7 @@ public:
                       mlir::ArrayRef<std::int32_t> immediates, bool transpose = false);
   mlir::Value mfma(mlir::ArrayRef<std::int32_t> shape, mlir::Value a, mlir::Value b,
                    mlir::Value accumulator);
-  mlir::Value initAccumulator(mlir::Type type, bool agpr);
+  mlir::Value pinAccumulator(mlir::Value value, bool agpr);
   void wait(int vector, int lds);
   void barrier();
 

@@ -76,16 +76,15 @@ LogicalResult lower(dialect::MfmaOp op) {
   return success();
 }
 
-/// An empty assembly statement that takes zeros and gives "something": see kw.init_accumulator.
-LogicalResult lower(dialect::InitAccumulatorOp op) {
+/// An empty assembly statement that takes a value and gives "something" in the same registers.
+LogicalResult lower(dialect::PinAccumulatorOp op) {
   OpBuilder builder(op);
-  const Location loc = op.getLoc();
-  Value zero = LLVM::ZeroOp::create(builder, loc, op.getType());
-  auto init = LLVM::InlineAsmOp::create(
-      builder, loc, op.getType(), ValueRange{zero}, "; init", op.getAgpr() ? "=a,0" : "=v,0",
-      /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
-      /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr);
-  op.replaceAllUsesWith(init.getRes());
+  auto pinned = LLVM::InlineAsmOp::create(builder, op.getLoc(), op.getType(), op.getValue(),
+                                          "; accumulator", op.getAgpr() ? "=a,0" : "=v,0",
+                                          /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                          LLVM::tailcallkind::TailCallKind::None,
+                                          /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr);
+  op.replaceAllUsesWith(pinned.getRes());
   op.erase();
   return success();
 }
@@ -100,7 +99,7 @@ struct LowerMatrixPass : PassWrapper<LowerMatrixPass, OperationPass<>> {
   void runOnOperation() override {
     WalkResult walked = getOperation()->walk([](Operation *op) {
       LogicalResult lowered = llvm::TypeSwitch<Operation *, LogicalResult>(op)
-                                  .Case<dialect::MfmaOp, dialect::InitAccumulatorOp>(
+                                  .Case<dialect::MfmaOp, dialect::PinAccumulatorOp>(
                                       [](auto concrete) { return lower(concrete); })
                                   .Default([](Operation *) { return success(); });
       return failed(lowered) ? WalkResult::interrupt() : WalkResult::advance();

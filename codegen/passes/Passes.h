@@ -20,7 +20,7 @@ std::unique_ptr<mlir::Pass> createPinOrderPass();
 std::unique_ptr<mlir::Pass> createLowerIndicesPass();
 /// --kw-lower-memory: load, store, copy_to_lds, store_lds, read_fragment.
 std::unique_ptr<mlir::Pass> createLowerMemoryPass();
-/// --kw-lower-matrix: mfma, init_accumulator.
+/// --kw-lower-matrix: mfma, pin_accumulator.
 std::unique_ptr<mlir::Pass> createLowerMatrixPass();
 /// --kw-lower-reductions: row_reduce.
 std::unique_ptr<mlir::Pass> createLowerReductionsPass();

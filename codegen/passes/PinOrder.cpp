@@ -18,9 +18,11 @@ namespace {
 
 constexpr llvm::StringLiteral pinOrderAttribute = "kw.pin_order";
 
+/// Stores of results are left out: between them LLVM must be free to read accumulators one by one,
+/// else it copies all AGPRs first and spills.
 bool isSlot(Operation *op) {
-  return isa<dialect::LoadOp, dialect::StoreOp, dialect::CopyToLdsOp, dialect::StoreLdsOp,
-             dialect::ReadFragmentOp, dialect::MfmaOp, dialect::WaitOp, dialect::BarrierOp>(op);
+  return isa<dialect::LoadOp, dialect::CopyToLdsOp, dialect::StoreLdsOp, dialect::ReadFragmentOp,
+             dialect::MfmaOp, dialect::WaitOp, dialect::BarrierOp>(op);
 }
 
 void pinOrder(LLVM::LLVMFuncOp function) {

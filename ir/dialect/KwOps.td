@@ -128,15 +128,16 @@ def Kw_ReadFragmentOp : KwOp<"read_fragment", [MemoryEffects<[MemRead]>]> {
 
 // ---- Computing -----------------------------------------------------------------------------------
 
-def Kw_InitAccumulatorOp : KwOp<"init_accumulator", []> {
-  let summary = "zeros that LLVM cannot see through";
+def Kw_PinAccumulatorOp : KwOp<"pin_accumulator", [Pure, AllTypesMatch<["value", "result"]>]> {
+  let summary = "the same value, in vector or (`agpr`) accumulation registers, opaque to LLVM";
   let description = [{
-    A constant as initial value of a loop-carried accumulator makes LLVM split the vector and copy
-    it every iteration. `agpr` asks for the accumulation registers.
+    Stands at both ends of a loop over accumulators. Before it: of a constant as initial value LLVM
+    would make scalars that it copies every trip. Behind it: a value that leaves its block would move
+    to a VGPR, all of them at once for accumulators in AGPRs.
   }];
-  let arguments = (ins UnitAttr:$agpr);
+  let arguments = (ins UnitAttr:$agpr, KwVector:$value);
   let results = (outs KwVector:$result);
-  let assemblyFormat = "(`agpr` $agpr^)? attr-dict `:` type($result)";
+  let assemblyFormat = "(`agpr` $agpr^)? $value attr-dict `:` type($value)";
 }
 
 def Kw_MfmaOp : KwOp<"mfma", [Pure, AllTypesMatch<["accumulator", "result"]>]> {

@@ -22,13 +22,13 @@ llvm.func @older(%a: vector<4xbf16>, %c: vector<4xf32>) {
   llvm.return
 }
 
-// CHECK-LABEL: llvm.func @init
-llvm.func @init() {
-  // CHECK: llvm.inline_asm has_side_effects "; init", "=v,0"
-  %v = kw.init_accumulator : vector<4xf32>
-  // CHECK: llvm.inline_asm has_side_effects "; init", "=a,0"
-  %a = kw.init_accumulator agpr : vector<4xf32>
-  llvm.return
+// CHECK-LABEL: llvm.func @pin
+llvm.func @pin(%c: vector<4xf32>) -> vector<4xf32> {
+  // CHECK: %[[V:.*]] = llvm.inline_asm "; accumulator", "=v,0" %arg0
+  %v = kw.pin_accumulator %c : vector<4xf32>
+  // CHECK: llvm.inline_asm "; accumulator", "=a,0" %[[V]]
+  %a = kw.pin_accumulator agpr %v : vector<4xf32>
+  llvm.return %a : vector<4xf32>
 }
 
 // -----

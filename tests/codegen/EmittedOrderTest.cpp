@@ -1,0 +1,144 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What is predicted is what is emitted: the main loop in the HSACO has loads, LDS accesses, matrix
+// instructions and barriers in the plan's order, and waits for no load earlier than planned.
+
+#include "codegen/Compile.h"
+#include "codegen/Disassembly.h"
+#include "ir/KernelPlan.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+using namespace kw;
+
+namespace {
+
+/// One operation, and how many loads may be outstanding at most when it is reached.
+struct Step {
+  InstructionClass kind;
+  int outstanding = 0;
+};
+
+InstructionClass classOf(TileOpKind kind) {
+  switch (kind) {
+  case TileOpKind::globalLoad:
+    return InstructionClass::vmemLoad;
+  case TileOpKind::directLoad:
+    return InstructionClass::ldsDma;
+  case TileOpKind::ldsWrite:
+    return InstructionClass::ldsWrite;
+  case TileOpKind::ldsRead:
+    return InstructionClass::ldsRead;
+  case TileOpKind::matrix:
+    return InstructionClass::mfma;
+  case TileOpKind::barrier:
+    return InstructionClass::barrier;
+  default:
+    return InstructionClass::other;
+  }
+}
+
+bool isLoad(InstructionClass kind) {
+  return kind == InstructionClass::vmemLoad || kind == InstructionClass::ldsDma;
+}
+
+bool isOrdered(InstructionClass kind) {
+  return isLoad(kind) || kind == InstructionClass::ldsWrite || kind == InstructionClass::ldsRead ||
+         kind == InstructionClass::mfma || kind == InstructionClass::barrier;
+}
+
+/// `trips` iterations as planned, from a state in which nothing is known to have arrived.
+std::vector<Step> planned(const LoopGraph &loop, int trips) {
+  std::vector<Step> steps;
+  int outstanding = 1 << 20;
+  for (int trip = 0; trip < trips; ++trip) {
+    for (std::size_t i = 0; i < loop.order.size(); ++i) {
+      const TileOp &op = loop.op(i);
+      if (op.kind == TileOpKind::wait) {
+        if (op.pendingVector >= 0) {
+          outstanding = std::min<int>(outstanding, op.pendingVector);
+        }
+        continue;
+      }
+      const InstructionClass kind = classOf(op.kind);
+      for (int copy = 0; copy < op.count && kind != InstructionClass::other; ++copy) {
+        steps.push_back({kind, outstanding});
+        outstanding += isLoad(kind) ? 1 : 0;
+      }
+    }
+  }
+  return steps;
+}
+
+struct OrderCase {
+  const char *name;
+  const char *problem;
+  const char *schedule;
+};
+
+class EmittedOrder : public testing::TestWithParam<OrderCase> {};
+
+} // namespace
+
+TEST_P(EmittedOrder, IsThePlannedOne) {
+  const Problem problem = *parseProblem(GetParam().problem);
+  const Schedule schedule = *parseSchedule(GetParam().schedule);
+  const Target &target = **findTarget("gfx950");
+  const auto compiled = compile(problem, schedule, target);
+  ASSERT_TRUE(compiled.has_value()) << compiled.error().message;
+  EXPECT_EQ(compiled->object.kernels[0].vgprSpills, 0);
+
+  const KernelPlan plan = makePlan(problem, schedule, target);
+  const LaunchPlan &launch = plan.launches[0];
+  const auto region =
+      std::find_if(launch.regions.begin(), launch.regions.end(),
+                   [](const Region &candidate) { return candidate.kind == RegionKind::mainLoop; });
+  const LoopGraph graph = loopGraph(problem, schedule, target, launch, *region);
+  const int stages = std::get<GemmSchedule>(schedule).pipeline.stages;
+  // Two turns of the loop: the second starts from what the first left outstanding.
+  const std::vector<Step> want = planned(graph, 2 * stages);
+
+  const KernelDisassembly code = disassemble(compiled->object.hsaco)->front();
+  ASSERT_EQ(code.loops().size(), 1u);
+  const MachineLoop loop = code.loops()[0];
+  std::size_t at = 0;
+  for (int turn = 0; turn < 2; ++turn) {
+    for (std::size_t i = loop.first; i <= loop.last; ++i) {
+      const Instruction &instruction = code.instructions[i];
+      EXPECT_NE(instruction.kind, InstructionClass::scratch) << instruction.text;
+      if (instruction.kind == InstructionClass::wait && instruction.vmcnt >= 0 && turn == 1) {
+        ASSERT_LT(at, want.size());
+        EXPECT_GE(instruction.vmcnt, std::min(63, want[at].outstanding))
+            << "stricter than planned at " << std::hex << instruction.address;
+      }
+      if (isOrdered(instruction.kind)) {
+        ASSERT_LT(at, want.size());
+        EXPECT_EQ(name(instruction.kind), name(want[at].kind)) << at << ": " << instruction.text;
+        ++at;
+      }
+    }
+  }
+  EXPECT_EQ(at, want.size());
+}
+
+constexpr const char *nk = "gemm m=4096 n=4096 k=4096 dtype=bf16 b=nk";
+constexpr const char *kn = "gemm m=4096 n=4096 k=4096 dtype=f16 b=kn";
+
+INSTANTIATE_TEST_SUITE_P(
+    Gemm, EmittedOrder,
+    testing::Values(
+        OrderCase{"serial", nk, "gemm.1"},
+        OrderCase{"interleaved", nk, "gemm.1:schedule=interleaved"},
+        OrderCase{"agpr", nk, "gemm.1:tile=256x256x64,acc=agpr,schedule=interleaved"},
+        OrderCase{"eightWaves", nk, "gemm.1:tile=256x256x64,waves=2x4,schedule=interleaved"},
+        OrderCase{"oneStage", nk, "gemm.1:stages=1,prefetch=0"},
+        OrderCase{"threeStages", nk, "gemm.1:stages=3,prefetch=2,schedule=interleaved"},
+        OrderCase{"throughRegisters", nk, "gemm.1:a=lds,b=lds"},
+        OrderCase{"registersAhead", nk, "gemm.1:a=lds,b=lds,prefetch=2,schedule=interleaved"},
+        OrderCase{"mixedPaths", nk, "gemm.1:a=lds,schedule=interleaved"},
+        OrderCase{"largeMfma", nk, "gemm.1:mfma=32x32x16,schedule=interleaved"},
+        OrderCase{"transposing", kn, "gemm.1:schedule=interleaved"},
+        OrderCase{"transposingPadded", kn, "gemm.1:lb=padding"}),
+    [](const auto &info) { return info.param.name; });
