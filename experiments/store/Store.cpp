@@ -83,6 +83,9 @@ Expected<Store> Store::open(const fs::path &file, Access access) {
   }
   std::optional<WriterLock> lock;
   if (write) {
+    if (Expected<void> made = makeWritableFolder(path.parent_path()); !made) {
+      return tl::unexpected(made.error());
+    }
     Expected<WriterLock> taken = WriterLock::take(path);
     if (!taken) {
       return tl::unexpected(taken.error());

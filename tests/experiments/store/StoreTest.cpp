@@ -256,8 +256,15 @@ TEST_F(StoreTest, AFolderIsNoStore) {
   EXPECT_THAT(openError().message, HasSubstr("is a folder"));
 }
 
-TEST_F(StoreTest, AFolderThatIsNotThereIsBadInput) {
-  file = folder / "none/kw.db";
+TEST_F(StoreTest, WritersMakeTheFolder) {
+  file = folder / "new/folder/kw.db";
+  open();
+  EXPECT_TRUE(fs::exists(file));
+}
+
+TEST_F(StoreTest, APlaceThatCannotBeWrittenIsBadInput) {
+  ASSERT_TRUE(writeFile(folder / "file", std::string_view("x")));
+  file = folder / "file/kw.db";
   EXPECT_EQ(openError().kind, Error::Kind::badInput);
 }
 

@@ -1,0 +1,263 @@
+# Kernelwright
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Bad input: one clear line on stderr, one document with --json, the right exit status."""
+
+import json
+import os
+import resource
+import sqlite3
+
+import pytest
+
+
+def refused(answer, *parts, status=2):
+    assert answer.status == status, answer
+    message = answer.one_line_error(*parts)
+    if answer.out:
+        assert answer.json()["error"]["message"] == message.removeprefix("kw: ")
+    return message
+
+
+PROBLEMS = {
+    "no problem": ("", []),
+    "unknown family": ("conv m=1", ["conv"]),
+    "known family to come": ("attention b=1", ["attention"]),
+    "unknown key": ("gemm m=1 n=1 k=1 colour=2", ["colour"]),
+    "missing key": ("gemm m=1 n=1", ["k"]),
+    "repeated key": ("gemm m=1 m=2 n=1 k=1", ["m"]),
+    "zero": ("gemm m=0 n=1 k=1", ["m"]),
+    "negative": ("gemm m=-5 n=1 k=1", ["m"]),
+    "2^31": ("gemm m=2147483648 n=1 k=1", ["m"]),
+    "2^63": ("gemm m=1 n=9223372036854775808 k=1", ["n"]),
+    "2^100": ("rmsnorm rows=1267650600228229401496703205376 cols=1", ["rows"]),
+    "not a number": ("gemm m=four n=1 k=1", ["m"]),
+    "unknown type": ("gemm m=1 n=1 k=1 dtype=bf17", ["dtype", "bf17", "bf16"]),
+    "unknown order": ("gemm m=1 n=1 k=1 a=nn", ["a"]),
+    "contradictory order": ("gemm m=64 n=64 k=64 a=mk lda=8", ["lda"]),
+    "no value": ("gemm m= n=1 k=1", ["m"]),
+    "no key": ("gemm m=1 n=1 k=1 =3", []),
+}
+
+
+@pytest.mark.parametrize("case", PROBLEMS)
+@pytest.mark.parametrize("command", ["space", "estimate", "compile", "tune"])
+def test_problems(kw, case, command):
+    text, parts = PROBLEMS[case]
+    more = ["-o", "out"] if command == "compile" else []
+    refused(kw(command, text, *more, "--json"), *parts)
+    assert not (kw.folder / "out").exists()
+
+
+SCHEDULES = {
+    "empty": ("", []),
+    "unknown family": ("conv.1:", ["conv"]),
+    "unknown version": ("gemm.9:", ["9"]),
+    "unknown key": ("gemm.1:colour=2", ["colour"]),
+    "unknown value": ("gemm.1:schedule=random", ["schedule"]),
+    "repeated key": ("gemm.1:stages=1,stages=2", ["stages"]),
+    "another family": ("rmsnorm.1:", ["rmsnorm"]),
+    "illegal": ("gemm.1:tile=256x256x64,waves=2x4,stages=3", ["not legal"]),
+}
+
+
+@pytest.mark.parametrize("case", SCHEDULES)
+@pytest.mark.parametrize("command", ["estimate", "compile"])
+def test_schedules(kw, case, command):
+    text, parts = SCHEDULES[case]
+    more = ["-o", "out"] if command == "compile" else []
+    problem = "gemm m=4096 n=4096 k=4096 dtype=bf16 b=nk"
+    refused(kw(command, problem, "--schedule", text, *more, "--json"), *parts)
+
+
+def test_explaining_an_unknown_schedule(kw, small_gemm):
+    refused(kw("space", small_gemm, "--explain", "what", "--json"))
+    refused(kw("space", small_gemm, "--explain", "", "--json"))
+
+
+USAGE = {
+    "no command": ([], ["expected one of the commands"]),
+    "unknown command": (["fly"], ["expected one of the commands"]),
+    "unknown option": (["targets", "--fast"], ["--fast"]),
+    "option without value": (["targets", "--seed"], ["--seed"]),
+    "bad number": (["targets", "--jobs", "many"], ["--jobs"]),
+    "no jobs": (["targets", "--jobs", "0"], ["--jobs"]),
+    "negative seed": (["targets", "--seed=-1"], ["--seed"]),
+    "unknown target": (["space", "gemm m=1 n=1 k=1", "--target", "sm90"], ["sm90", "gfx950"]),
+    "unknown generator": (["space", "gemm m=1 n=1 k=1", "--generator", "x"], ["kw, triton"]),
+    "generator to come": (["space", "gemm m=1 n=1 k=1", "--generator", "triton"], ["not available"]),
+    "unknown strategy": (["tune", "gemm m=1 n=1 k=1", "--strategy", "luck"], ["exhaustive"]),
+    "bad budget": (["tune", "gemm m=1 n=1 k=1", "--budget", "lots"], ["500evals"]),
+    "no budget": (["tune", "gemm m=1 n=1 k=1", "--budget", "0s"], ["500evals"]),
+    "no candidates": (["tune", "gemm m=1 n=1 k=1", "--top", "0"], ["--top"]),
+    "unknown rung": (["tune", "gemm m=1 n=1 k=1", "--rungs", "model,fast"], ["fast"]),
+    "unknown device": (["tune", "gemm m=1 n=1 k=1", "--device", "abacus"], ["emulated"]),
+    "problem and suite": (["tune", "gemm m=1 n=1 k=1", "--suite", "x"], ["not both"]),
+    "no suite": (["tune", "--suite", "none.txt"], ["none.txt"]),
+    "compile without folder": (["compile", "gemm m=1 n=1 k=1"], ["--out"]),
+    "unknown stage": (["compile", "gemm m=1 n=1 k=1", "-o", "o", "--emit", "ptx"], ["ptx", "isa"]),
+    "unknown export": (["export", "onnx", "--out", "o", "gemm m=1 n=1 k=1"], ["inductor"]),
+    "no schedules file": (["estimate", "gemm m=1 n=1 k=1", "--schedules", "none"], ["none"]),
+    "no manifest": (["validate", "none.json"], ["none.json"]),
+    "no manifest to launch": (["launch", "none.json"], ["none.json"]),
+    "no bundle": (["check-bundle", "none"], ["none"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", USAGE)
+def test_usage(kw, case):
+    arguments, parts = USAGE[case]
+    refused(kw(*arguments), *parts)
+    refused(kw(*arguments, "--json"), *parts)
+
+
+def test_suites(kw):
+    (kw.folder / "empty.txt").write_text("# nothing\n")
+    refused(kw("tune", "--suite", "empty.txt"), "empty.txt")
+    (kw.folder / "bad.txt").write_text("# head\nrmsnorm rows=1 cols=512\ngemm m=1\n")
+    refused(kw("tune", "--suite", "bad.txt"), "bad.txt:3")
+    assert not (kw.folder / "kw.db").exists(), "refused before anything is begun"
+
+
+@pytest.fixture
+def compiled(kw, small_norm):
+    return kw("compile", small_norm, "-o", "out", "--json").json()
+
+
+@pytest.mark.parametrize("command", ["validate", "launch"])
+class TestCodeObjects:
+    def damage(self, kw, compiled, command, data):
+        with open(compiled["hsaco"], "wb") as file:
+            file.write(data)
+        return kw(command, compiled["manifest"], "--json")
+
+    def test_truncated(self, kw, compiled, command):
+        data = open(compiled["hsaco"], "rb").read()
+        for length in (0, 3, 64, 1000, len(data) // 2, len(data) - 100):
+            refused(self.damage(kw, compiled, command, data[:length]))
+
+    def test_foreign(self, kw, compiled, command):
+        refused(self.damage(kw, compiled, command, b"not an object at all\n" * 100))
+        refused(self.damage(kw, compiled, command, open("/bin/true", "rb").read()))
+
+    def test_missing(self, kw, compiled, command):
+        os.remove(compiled["hsaco"])
+        refused(kw(command, compiled["manifest"], "--json"), os.path.basename(compiled["hsaco"]))
+
+    def test_not_json(self, kw, compiled, command):
+        for text in ("", "{", "[]", "null", '"text"', "\xff\xfe"):
+            (kw.folder / "m.json").write_text(text, encoding="latin-1")
+            refused(kw(command, "m.json", "--json"), "m.json")
+
+    def test_missing_keys(self, kw, compiled, command):
+        manifest = json.load(open(compiled["manifest"]))
+        for key in ("code_object", "buffers", "launches"):
+            less = {name: value for name, value in manifest.items() if name != key}
+            (kw.folder / "out" / "less.json").write_text(json.dumps(less))
+            refused(kw(command, "out/less.json", "--json"), "less.json")
+
+    def test_unknown_kernel(self, kw, compiled, command):
+        manifest = json.load(open(compiled["manifest"]))
+        manifest["launches"][0]["kernel"] = "somebody_else"
+        (kw.folder / "out" / "other.json").write_text(json.dumps(manifest))
+        refused(kw(command, "out/other.json", "--json"), "somebody_else")
+
+    def test_several_or_none_in_a_folder(self, kw, compiled, command):
+        (kw.folder / "none").mkdir()
+        refused(kw(command, "none", "--json"), "no manifest")
+        (kw.folder / "out" / "b.json").write_text("{}")
+        refused(kw(command, "out", "--json"), "b.json")
+
+
+def test_launch_of_missing_input_file(kw, compiled):
+    manifest = json.load(open(compiled["manifest"]))
+    manifest["buffers"]["x"]["init"] = {"file": "x.bin"}
+    (kw.folder / "out" / "m.json").write_text(json.dumps(manifest))
+    refused(kw("launch", "out/m.json", "--json"), "x.bin")
+
+
+def test_validate_without_a_problem(kw, compiled):
+    manifest = json.load(open(compiled["manifest"]))
+    del manifest["problem"]
+    (kw.folder / "out" / "m.json").write_text(json.dumps(manifest))
+    refused(kw("validate", "out/m.json", "--json"), "problem")
+
+
+@pytest.mark.parametrize("place", ["file/sub", "/proc/kw-out"])
+@pytest.mark.parametrize("command", ["compile", "tune"])
+def test_folders_that_cannot_be_written(kw, small_norm, command, place):
+    (kw.folder / "file").write_text("x")
+    option = "-o" if command == "compile" else "--out"
+    refused(kw(command, small_norm, option, place, "--json"), place.split("/")[-2] or "proc")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+def test_read_only_folder(kw, small_norm):
+    (kw.folder / "locked").mkdir(mode=0o555)
+    refused(kw("compile", small_norm, "-o", "locked", "--json"), "locked")
+    refused(kw("tune", small_norm, "--db", "locked/kw.db", "--json"), "locked")
+
+
+def limit_file_size():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+
+def test_a_disk_that_is_full(kw, small_norm):
+    """A limit on the size of files stands for it."""
+    answer = kw("compile", small_norm, "-o", "out", preexec_fn=limit_file_size)
+    refused(answer, "hsaco", status=1)
+    assert list((kw.folder / "out").glob("*")) == []
+
+
+def test_stdout_that_is_full(kw):
+    import subprocess
+
+    with open("/dev/full", "w") as full:
+        completed = subprocess.run(
+            [kw.program, "targets", "--json"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert completed.returncode == 1
+    assert completed.stderr.count("\n") == 1 and "stdout" in completed.stderr
+
+
+class TestStores:
+    def test_none(self, kw):
+        for command in (["runs"], ["show", "x"], ["resume", "x"]):
+            refused(kw(*command, "--json"), "kw.db")
+        assert list(kw.folder.iterdir()) == [], "reading makes nothing"
+
+    @pytest.mark.parametrize("command", ["runs", "tune"])
+    def test_no_database(self, kw, small_norm, command):
+        text = "this is a text file, not a database\n" * 100
+        (kw.folder / "kw.db").write_text(text)
+        more = [small_norm] if command == "tune" else []
+        refused(kw(command, *more, "--json"), "kw.db", "not a database")
+        assert (kw.folder / "kw.db").read_text() == text
+
+    @pytest.mark.parametrize("command", ["runs", "tune"])
+    def test_another_programs(self, kw, small_norm, command):
+        with sqlite3.connect(kw.folder / "kw.db") as database:
+            database.execute("CREATE TABLE customers (name TEXT)")
+        more = [small_norm] if command == "tune" else []
+        refused(kw(command, *more, "--json"), "another program")
+
+    @pytest.mark.parametrize("command", ["runs", "tune"])
+    def test_another_version(self, kw, small_norm, command):
+        assert kw("tune", small_norm, "--rungs", "model", "--quiet").status == 0
+        database = sqlite3.connect(kw.folder / "kw.db")
+        database.execute("PRAGMA user_version = 99")
+        database.close()
+        more = [small_norm] if command == "tune" else []
+        refused(kw(command, *more, "--json"), "version 99")
+
+    def test_a_folder(self, kw, small_norm):
+        refused(kw("tune", small_norm, "--db", ".", "--json"), "folder")
+
+    def test_unknown_run(self, kw, small_norm):
+        assert kw("tune", small_norm, "--rungs", "model", "--quiet").status == 0
+        for command in ("show", "resume"):
+            refused(kw(command, "fedcba", "--json"), "fedcba")
+        refused(kw("export", "inductor", "--out", "o", "--run", "fedcba", "--json"), "fedcba")
+
+    def test_problem_that_was_never_tuned(self, kw, small_norm, small_gemm):
+        assert kw("tune", small_norm, "--rungs", "model", "--quiet").status == 0
+        refused(kw("export", "inductor", "--out", "o", small_gemm, "--json"), "no finished run")

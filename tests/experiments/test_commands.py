@@ -1,0 +1,176 @@
+# Kernelwright
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The contract of the command line: names, JSON, exit status."""
+
+import json
+import os
+
+import pytest
+
+ESTIMATE_KEYS = (
+    "problem schedule target time_us source interval_us limiter terms tflops gbps occupancy vgpr agpr lds_bytes"
+).split()
+COMPILE_KEYS = (
+    "problem schedule hsaco manifest vgpr agpr sgpr lds_bytes spills scratch_bytes occupancy instructions compile_ms"
+).split()
+VALIDATE_KEYS = (
+    "ok problem device max_abs max_rel tolerance checked total findings seconds gflops"
+).split()
+
+
+def has(document, keys):
+    missing = [key for key in keys if key not in document]
+    assert not missing, f"missing {missing} in {list(document)}"
+
+
+def test_targets(kw):
+    answer = kw("targets", "--json")
+    assert answer.status == 0
+    assert [target["name"] for target in answer.json()][0] == "gfx950"
+    assert kw("targets").out.splitlines()[1].startswith("gfx950")
+
+
+def test_help_names_every_command(kw):
+    answer = kw("--help")
+    assert answer.status == 0
+    names = (
+        "tune space estimate compile validate launch simulate measure trial replay import calibrate "
+        "score export check-bundle study report runs show resume compare store targets"
+    ).split()
+    for name in names:
+        assert f"  {name} " in answer.out, name
+
+
+def test_space_counts(kw, small_gemm):
+    answer = kw("space", small_gemm, "--json")
+    assert answer.status == 0
+    document = answer.json()
+    has(document, ["problem", "target", "raw", "legal", "rules"])
+    assert document["problem"] == small_gemm
+    assert document["raw"] == document["legal"] + sum(r["removed"] for r in document["rules"])
+    assert any(rule["removed"] == 0 for rule in document["rules"])
+    assert kw("space", *small_gemm.split(), "--json").out == answer.out, "quoted or not"
+
+
+def test_space_lists_and_repeats(kw, small_norm):
+    first = kw("space", small_norm, "--list", 5, "--json").json()["schedules"]
+    assert len(first) == len(set(first)) == 5
+    assert kw("space", small_norm, "--list", 5, "--json").json()["schedules"] == first
+    assert kw("space", small_norm, "--list", 5, "--seed", 1, "--json").json()["schedules"] != first
+    everything = kw("space", small_norm, "--list", 10**6, "--json").json()
+    assert len(everything["schedules"]) == everything["legal"]
+
+
+def test_space_explains(kw):
+    problem = "gemm m=4096 n=4096 k=4096 dtype=bf16 b=nk"
+    illegal = "gemm.1:tile=256x256x64,waves=2x4,stages=3"
+    document = kw("space", problem, "--explain", illegal, "--json").json()
+    assert [v["rule"] for v in document["violations"]], "LDS is too small for three stages"
+    assert all("\n" not in v["message"] for v in document["violations"])
+    legal = kw("space", problem, "--explain", "gemm.1:tile=128x128x64", "--json").json()
+    assert legal["violations"] == []
+
+
+def test_estimate(kw, small_gemm):
+    document = kw("estimate", small_gemm, "--json").json()
+    has(document, ESTIMATE_KEYS)
+    assert document["source"] == "model"
+    low, high = document["interval_us"]
+    assert 0 < low <= document["time_us"] <= high
+    assert sum(document["terms"].values()) == pytest.approx(document["time_us"])
+    assert "residual" in document["terms"]
+    assert document["limiter"] in document["terms"]
+    explained = kw("estimate", small_gemm, "--explain").out
+    assert "source: model" in explained and document["limiter"] in explained
+
+
+def test_estimate_of_one_schedule(kw, small_gemm):
+    best = kw("estimate", small_gemm, "--json").json()
+    assert kw("estimate", small_gemm, "--schedule", best["schedule"], "--json").json() == best
+
+
+def test_estimates_of_a_file(kw, small_norm):
+    schedules = kw("space", small_norm, "--list", 20, "--json").json()["schedules"]
+    (kw.folder / "list.txt").write_text("\n".join(schedules) + "\n")
+    answer = kw("estimate", small_norm, "--schedules", "list.txt", "--json")
+    assert answer.status == 0
+    assert [estimate["schedule"] for estimate in answer.json()] == schedules
+    best = min(estimate["time_us"] for estimate in answer.json())
+    assert kw("estimate", small_norm, "--json").json()["time_us"] <= best
+
+
+def test_estimates_of_a_file_with_a_bad_line(kw, small_norm):
+    (kw.folder / "list.txt").write_text("rmsnorm.1:\nnonsense\n")
+    answer = kw("estimate", small_norm, "--schedules", "list.txt", "--json")
+    assert answer.status == 2
+    good, bad = answer.json()
+    assert good["time_us"] > 0 and bad["time_us"] is None
+    answer.one_line_error("list.txt:2")
+
+
+@pytest.mark.parametrize("problem", ["small_gemm", "small_norm"])
+def test_compile_and_validate(kw, problem, request):
+    text = request.getfixturevalue(problem)
+    answer = kw("compile", text, "-o", "out", "--emit", "kw,mlir,llvm,isa", "--json")
+    assert answer.status == 0, answer.err
+    compiled = answer.json()
+    has(compiled, COMPILE_KEYS)
+    assert os.path.isabs(compiled["hsaco"]) and os.path.exists(compiled["hsaco"])
+    stem = compiled["hsaco"].removesuffix(".hsaco")
+    for extension in ("json", "kw.mlir", "mlir", "ll", "s"):
+        assert os.path.getsize(f"{stem}.{extension}") > 0
+    manifest = json.load(open(compiled["manifest"]))
+    assert manifest["problem"] == text and manifest["schedule"] == compiled["schedule"]
+    assert manifest["provenance"]["compiler"]
+    for path in ("out", compiled["manifest"]):
+        answer = kw("validate", path, "--json")
+        assert answer.status == 0, answer.out
+        validated = answer.json()
+        has(validated, VALIDATE_KEYS)
+        assert validated["ok"] and validated["findings"] == []
+        assert validated["checked"] == validated["total"] > 0, "a small problem is checked whole"
+
+
+def test_validate_finds_a_wrong_kernel(kw, small_norm):
+    compiled = kw("compile", small_norm, "-o", "out", "--json").json()
+    manifest = json.load(open(compiled["manifest"]))
+    manifest["problem"] = small_norm + " eps=1000"
+    json.dump(manifest, open(compiled["manifest"], "w"))
+    answer = kw("validate", "out", "--json")
+    assert answer.status == 1
+    assert answer.json()["ok"] is False and answer.json()["findings"]
+
+
+def test_launch(kw, small_norm):
+    compiled = kw("compile", small_norm, "-o", "out", "--json").json()
+    manifest = json.load(open(compiled["manifest"]))
+    manifest["buffers"]["y"]["save"] = "y.bin"
+    (kw.folder / "out" / "own.json").write_text(json.dumps(manifest))
+    answer = kw("launch", "out/own.json", "--json")
+    assert answer.status == 0, answer.err
+    document = answer.json()
+    has(document, ["ok", "findings", "instructions", "waves", "seconds", "outputs"])
+    assert document["ok"] and document["waves"] > 0
+    (output,) = document["outputs"]
+    assert output["buffer"] == "y"
+    assert output["file"] == str(kw.folder / "out" / "y.bin")
+    assert os.path.getsize(output["file"]) == output["bytes"] == 8 * 512 * 2
+
+
+def test_nothing_legal(kw):
+    answer = kw("estimate", "gemm m=64 n=64 k=64 dtype=fp8", "--json")
+    assert answer.status == 3
+    assert answer.json()["error"]["kind"] == "nothing_legal"
+    answer.one_line_error("nothing is legal")
+
+
+@pytest.mark.parametrize("name", "simulate measure replay import calibrate score study report compare store".split())
+def test_commands_to_come(kw, name):
+    answer = kw(name, "something", "--json")
+    assert answer.status == 1
+    answer.one_line_error("not available yet")
+    assert answer.json()["error"]["kind"] == "failed"
+
+
+def test_common_options_stand_before_or_behind(kw):
+    assert kw("--json", "targets").out == kw("targets", "--json").out

@@ -1,0 +1,155 @@
+# Kernelwright
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""kw tune and what is asked of its store afterwards."""
+
+import json
+import os
+import time
+
+import pytest
+
+KEYS = "problem target run seed strategy space trials candidates bundle seconds".split()
+CANDIDATE_KEYS = (
+    "rank schedule time_us source interval_us estimates limiter validated max_rel hsaco vgpr agpr lds_bytes spills"
+).split()
+SHORT = ["--budget", "6evals", "--top", "3", "--quiet", "--json"]
+
+
+def tune(kw, *arguments, status=0):
+    answer = kw("tune", *arguments)
+    assert answer.status == status, answer.err
+    return answer.json()
+
+
+def comparable(document):
+    """Without what may differ between two calls."""
+    return {key: value for key, value in document.items() if key not in ("seconds", "bundle")}
+
+
+def test_document(kw, small_norm):
+    document = tune(kw, small_norm, "--out", "bundle", *SHORT)
+    assert all(key in document for key in KEYS)
+    assert document["problem"] == small_norm
+    assert document["space"]["estimated"] == document["space"]["legal"]
+    assert document["bundle"] == str(kw.folder / "bundle")
+    assert document["trials"]["validated"] == len(document["candidates"]) == 3
+    for rank, candidate in enumerate(document["candidates"], 1):
+        assert all(key in candidate for key in CANDIDATE_KEYS)
+        assert candidate["rank"] == rank
+        assert candidate["source"] in ("model", "compiled")
+        assert candidate["validated"] is True and candidate["spills"] == 0
+        assert candidate["max_rel"] >= 0
+        assert os.path.isabs(candidate["hsaco"]) and os.path.exists(candidate["hsaco"])
+        assert candidate["estimates"]["simulated"] is None
+        assert candidate["estimates"]["measured"] is None
+    times = [candidate["time_us"] for candidate in document["candidates"]]
+    assert times == sorted(times)
+    assert kw("check-bundle", "bundle", "--json").json()["ok"] is True
+
+
+def test_candidates_are_what_they_say(kw, small_gemm):
+    best = tune(kw, small_gemm, *SHORT)["candidates"][0]
+    manifest = json.load(open(best["manifest"]))
+    assert manifest["schedule"] == best["schedule"]
+    again = kw("validate", best["manifest"], "--json").json()
+    assert again["ok"] is True and again["max_rel"] == best["max_rel"]
+
+
+def test_the_second_call_comes_from_the_store(kw, small_norm):
+    first = tune(kw, small_norm, "--out", "bundle", *SHORT)
+    begin = time.monotonic()
+    second = tune(kw, small_norm, "--out", "bundle", *SHORT)
+    assert time.monotonic() - begin < 2
+    assert comparable(second) == comparable(first)
+    other = tune(kw, small_norm, "--seed", "1", *SHORT)
+    assert other["run"] != first["run"]
+
+
+def test_lost_artifacts_are_made_again(kw, small_norm):
+    first = tune(kw, small_norm, *SHORT)
+    os.remove(first["candidates"][0]["hsaco"])
+    second = tune(kw, small_norm, *SHORT)
+    assert comparable(second) == comparable(first)
+    assert os.path.exists(second["candidates"][0]["hsaco"])
+
+
+def test_a_compiled_kernel_serves_other_sizes(kw):
+    tune(kw, "rmsnorm rows=8 cols=512", *SHORT)
+    document = tune(kw, "rmsnorm rows=9 cols=512", *SHORT)
+    best = document["candidates"][0]
+    assert json.load(open(best["manifest"]))["problem"] == "rmsnorm rows=9 cols=512 dtype=bf16"
+    assert kw("validate", best["manifest"]).status == 0
+
+
+@pytest.mark.parametrize("strategy", ["random", "evolutionary"])
+def test_strategies_repeat_with_their_seed(kw, small_gemm, strategy):
+    options = ["--strategy", strategy, "--budget", "20evals", "--top", "2", "--json", "--quiet"]
+    one = tune(kw, small_gemm, "--db", "a.db", "--jobs", "1", *options)
+    two = tune(kw, small_gemm, "--db", "b.db", "--jobs", "3", *options)
+    schedules = [[c["schedule"] for c in document["candidates"]] for document in (one, two)]
+    assert schedules[0] == schedules[1]
+    assert one["trials"] == two["trials"]
+
+
+def test_the_model_alone(kw, small_gemm):
+    document = tune(kw, small_gemm, "--rungs", "model", *SHORT)
+    assert [c["source"] for c in document["candidates"]] == ["model"] * 3
+    assert all(c["hsaco"] is None and c["validated"] is False for c in document["candidates"])
+    assert document["trials"]["compiled"] == 0
+    estimate = kw("estimate", small_gemm, "--json").json()
+    assert document["candidates"][0]["schedule"] == estimate["schedule"]
+
+
+def test_a_time_budget(kw, small_norm):
+    document = tune(kw, small_norm, "--budget", "2s", "--top", "2", "--json", "--quiet")
+    assert document["candidates"]
+
+
+def test_suite(kw, small_norm):
+    (kw.folder / "suite.txt").write_text(
+        f"# two\n{small_norm}\ngemm m=4 n=4 k=4 dtype=fp8\nrmsnorm rows=3 cols=1024\n"
+    )
+    documents = tune(kw, "--suite", "suite.txt", "--out", "bundle", *SHORT, status=3)
+    assert [("error" in document) for document in documents] == [False, True, False]
+    kernels = json.load(open(kw.folder / "bundle" / "kernels" / "kernels.json"))
+    assert len(kernels["kernels"] if isinstance(kernels, dict) else kernels) == 2
+
+
+def test_nothing_legal(kw):
+    answer = kw("tune", "gemm m=4 n=4 k=4 dtype=fp8", "--json", "--quiet")
+    assert answer.status == 3
+    answer.one_line_error("nothing is legal")
+
+
+def test_progress_goes_to_stderr(kw, small_norm):
+    answer = kw("tune", small_norm, "--budget", "4evals", "--top", "1", "--json")
+    assert "validating" in answer.err and "\r" not in answer.err
+    answer.json()
+
+
+def test_runs_show_and_export(kw, small_norm, small_gemm):
+    norm = tune(kw, small_norm, *SHORT)
+    gemm = tune(kw, small_gemm, *SHORT)
+    runs = kw("runs", "--json").json()
+    assert {run["run"] for run in runs} == {norm["run"], gemm["run"]}
+    assert all(run["state"] == "done" and run["best"]["source"] for run in runs)
+    shown = kw("show", norm["run"][:6], "--json").json()
+    assert comparable(shown["result"]) == comparable(norm)
+    assert len(shown["trials"]) == sum(
+        [norm["trials"]["compiled"], norm["trials"]["validated"]]
+    ) + sum(norm["trials"]["failed"].values())
+    for how in ([small_norm, *small_gemm.split()], ["--run", gemm["run"]]):
+        document = kw("export", "inductor", "--out", "exported", *how, "--json").json()
+        assert document["bundle"] == str(kw.folder / "exported")
+        assert all(kernel["source"] for kernel in document["kernels"])
+        assert kw("check-bundle", "exported").status == 0
+    resumed = kw("resume", norm["run"], "--quiet", "--json").json()
+    assert comparable(resumed) == comparable(norm)
+
+
+def test_model_only_runs_are_not_exported(kw, small_norm):
+    run = tune(kw, small_norm, "--rungs", "model", *SHORT)["run"]
+    answer = kw("export", "inductor", "--out", "exported", "--run", run, "--json")
+    assert answer.status == 2
+    answer.one_line_error("model alone")
+    assert not (kw.folder / "exported").exists()
