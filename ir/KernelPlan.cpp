@@ -119,8 +119,15 @@ KernelPlan makePlan(const Problem &problem, const Schedule &schedule, const Targ
 }
 
 LoopGraph loopGraph(const Problem &problem, const Schedule &schedule, const Target &target,
-                    const LaunchPlan &launch, const Region &region) {
-  return plannerOf(problem.family()).loop(problem, schedule, target, launch, region);
+                    const LaunchPlan & /*launch*/, const Region &region) {
+  UnfinishedLoop loop = plannerOf(problem.family()).loop(problem, schedule, target, region);
+  return loop.builder.finish(loop.order);
+}
+
+LoopTotals loopTotals(const Problem &problem, const Schedule &schedule, const Target &target,
+                      const LaunchPlan & /*launch*/, const Region &region) {
+  UnfinishedLoop loop = plannerOf(problem.family()).loop(problem, schedule, target, region);
+  return loop.builder.totals(loop.order);
 }
 
 KernelInterface kernelInterface(const Problem &problem, const Schedule &schedule,

@@ -11,50 +11,95 @@
 #include <cassert>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 namespace kw {
 namespace {
 
-constexpr std::array<float ResourceUse::*, 4> sharedPipes{
-    &ResourceUse::matrix, &ResourceUse::valu, &ResourceUse::lds, &ResourceUse::vectorMemory};
+constexpr std::array<float ResourceUse::*, 5> pipes{&ResourceUse::issue, &ResourceUse::matrix,
+                                                    &ResourceUse::valu, &ResourceUse::lds,
+                                                    &ResourceUse::vectorMemory};
 
-/// Most loaded pipe when every resident wave runs one iteration.
-double resourceBound(const std::vector<LoopVertex> &vertices, const WaveSharing &sharing) {
-  ResourceUse sum;
-  for (const LoopVertex &vertex : vertices) {
-    sum.matrix += vertex.use.matrix;
-    sum.valu += vertex.use.valu;
-    sum.lds += vertex.use.lds;
-    sum.vectorMemory += vertex.use.vectorMemory;
-    sum.issue += vertex.use.issue;
+/// What an operation occupies when it issues. The data of a direct load reaches LDS much later: it
+/// counts in the resource bound, but delays none of its neighbours.
+ResourceUse inOrder(const LoopVertex &vertex, const WaveSharing &sharing) {
+  ResourceUse use = inStep(vertex.use, sharing);
+  if (vertex.op.kind == TileOpKind::directLoad) {
+    use.lds = 0;
   }
-  const double resident = double(sharing.waves) * sharing.workgroups;
-  const double perSimd = std::max(1.0, resident / sharing.simds);
-  return std::max({sum.matrix * perSimd, sum.valu * perSimd, sum.lds * resident,
-                   sum.vectorMemory * resident, double(sum.issue)});
+  return use;
+}
+
+double longest(const ResourceUse &use) {
+  return std::max({use.matrix, use.valu, use.lds, use.vectorMemory, use.issue});
 }
 
 /// Start of every vertex when the iteration begins at 0, in emitted order, and its end.
 double longestPaths(const std::vector<int> &order, const std::vector<LoopArc> &arcs,
-                    const WaveSharing &sharing, std::vector<LoopVertex> &vertices) {
-  std::vector<std::vector<int>> outOf(vertices.size());
-  for (std::size_t i = 0; i < arcs.size(); ++i) {
-    if (arcs[i].edge.distance == 0) {
-      outOf[arcs[i].from].push_back(static_cast<int>(i));
-    }
-  }
+                    const std::vector<ResourceUse> &uses, std::vector<LoopVertex> &vertices) {
+  const ArcIndex outOf(vertices.size(), arcs, &LoopArc::from);
   double end = 0;
   for (const int vertex : order) {
     const int start = vertices[vertex].slot;
-    for (const int arc : outOf[vertex]) {
+    for (const int arc : outOf.at(vertex)) {
       int &slot = vertices[arcs[arc].to].slot;
       slot = std::max(slot, start + arcs[arc].edge.latency);
     }
-    const ResourceUse use = inStep(vertices[vertex].use, sharing);
-    end = std::max<double>(
-        end, start + std::max({use.matrix, use.valu, use.lds, use.vectorMemory, use.issue}));
+    end = std::max(end, start + longest(uses[vertex]));
   }
   return end;
+}
+
+/// The maximum cycle ratio by running the loop: start times x(i, v) = max over arcs (u, v) of
+/// x(i - distance, u) + latency become periodic, x(i) = x(i - p) + p * ratio (max-plus spectral
+/// theorem; Baccelli et al. 1992). The issue chain makes the graph strongly connected. Most loops
+/// settle in a few iterations, many times faster than Howard; nothing if this one doesn't.
+std::optional<double> steadyInterval(const std::vector<int> &order,
+                                     const std::vector<LoopArc> &arcs) {
+  constexpr int iterations = 32, longestPeriod = 4, history = 8;
+  const std::size_t count = order.size();
+  std::vector<int> positionOf(count);
+  for (std::size_t position = 0; position < count; ++position) {
+    positionOf[order[position]] = static_cast<int>(position);
+  }
+  std::vector<LoopArc> sorted(arcs);
+  int reach = 1; ///< iterations that the next one depends on
+  for (LoopArc &arc : sorted) {
+    arc.from = positionOf[arc.from];
+    arc.to = positionOf[arc.to];
+    reach = std::max(reach, arc.edge.distance);
+  }
+  if (reach + longestPeriod > history) {
+    return std::nullopt;
+  }
+  std::sort(sorted.begin(), sorted.end(),
+            [](const LoopArc &a, const LoopArc &b) { return a.to < b.to; });
+  std::array<std::vector<std::int64_t>, history> start;
+  start.fill(std::vector<std::int64_t>(count, 0));
+  for (int i = history; i < history + iterations; ++i) {
+    std::vector<std::int64_t> &now = start[i % history];
+    std::fill(now.begin(), now.end(), 0);
+    for (const LoopArc &arc : sorted) {
+      const std::int64_t from = start[(i - arc.edge.distance) % history][arc.from];
+      now[arc.to] = std::max(now[arc.to], from + arc.edge.latency);
+    }
+    const auto repeats = [&](int back, int period, std::int64_t step) {
+      const std::vector<std::int64_t> &later = start[(i - back) % history];
+      return std::equal(later.begin(), later.end(), start[(i - back - period) % history].begin(),
+                        [step](auto a, auto b) { return a - b == step; });
+    };
+    for (int period = 1; period <= longestPeriod && i - reach - period >= history; ++period) {
+      const std::int64_t step = now[0] - start[(i - period) % history][0];
+      int back = 0;
+      while (back < reach && repeats(back, period, step)) {
+        ++back;
+      }
+      if (back == reach) {
+        return static_cast<double>(step) / period;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 /// Where in the endless sequence of iterations an operation stands, relative to iteration 0.
@@ -112,6 +157,19 @@ int pendingVectorAt(const LoopGraph &loop, std::size_t position, std::int64_t it
   });
 }
 
+double resourceInterval(const ResourceUse &use, const WaveSharing &sharing) {
+  const double resident = double(sharing.waves) * sharing.workgroups;
+  const double perSimd = std::max(1.0, resident / sharing.simds);
+  return std::max({use.matrix * perSimd, use.valu * perSimd, use.lds * resident,
+                   use.vectorMemory * resident, double(use.issue)});
+}
+
+double maximumCycleRatio(const LoopDependences &graph) {
+  return boost::maximum_cycle_ratio(graph, boost::get(boost::vertex_index, graph),
+                                    boost::get(&LoopEdge::latency, graph),
+                                    boost::get(&LoopEdge::distance, graph));
+}
+
 ResourceUse inStep(const ResourceUse &use, const WaveSharing &sharing) {
   const auto perSimd = static_cast<float>(sharing.wavesPerSimd());
   const auto waves = static_cast<float>(sharing.waves);
@@ -119,8 +177,24 @@ ResourceUse inStep(const ResourceUse &use, const WaveSharing &sharing) {
           use.issue};
 }
 
+ArcIndex::ArcIndex(std::size_t vertices, std::span<const LoopArc> arcs, int LoopArc::*end)
+    : offsets(vertices + 1, 0) {
+  for (const LoopArc &arc : arcs) {
+    offsets[arc.*end + 1] += arc.edge.distance == 0 ? 1 : 0;
+  }
+  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  members.resize(offsets.back());
+  std::vector<int> next(offsets.begin(), offsets.end() - 1);
+  for (std::size_t i = 0; i < arcs.size(); ++i) {
+    if (arcs[i].edge.distance == 0) {
+      members[next[arcs[i].*end]++] = static_cast<int>(i);
+    }
+  }
+}
+
 int LoopBuilder::add(const TileOp &op, const ResourceUse &use) {
   vertices.push_back({op, use, 0});
+  uses.push_back(inOrder(vertices.back(), sharing));
   return static_cast<int>(vertices.size()) - 1;
 }
 
@@ -131,27 +205,21 @@ void LoopBuilder::depend(int from, int to, int latency, int distance) {
 
 /// A wave issues in order, and what it shares with the waves in step takes turns.
 void LoopBuilder::chainPipes(const std::vector<int> &order) {
-  const auto chain = [&](auto latencyOf) {
+  for (const auto pipe : pipes) {
     int first = -1, last = -1;
     for (const int vertex : order) {
-      if (latencyOf(vertex) <= 0) {
+      if (uses[vertex].*pipe <= 0) {
         continue;
       }
       if (last >= 0) {
-        arcs.push_back({last, vertex, {latencyOf(last), 0}});
+        arcs.push_back({last, vertex, {static_cast<int>(std::ceil(uses[last].*pipe)), 0}});
       }
       first = first < 0 ? vertex : first;
       last = vertex;
     }
     if (last >= 0) {
-      arcs.push_back({last, first, {latencyOf(last), 1}});
+      arcs.push_back({last, first, {static_cast<int>(std::ceil(uses[last].*pipe)), 1}});
     }
-  };
-  chain([&](int v) { return static_cast<int>(std::ceil(vertices[v].use.issue)); });
-  for (const auto pipe : sharedPipes) {
-    chain([&](int v) {
-      return static_cast<int>(std::lround(inStep(vertices[v].use, sharing).*pipe));
-    });
   }
 }
 
@@ -163,42 +231,94 @@ void LoopBuilder::countWaits(const std::vector<int> &order) {
       const int pending = pendingVector(at, order.size(), position, 0,
                                         [](const TileOp &, std::int64_t) { return true; });
       assert(pending >= 0 && "a wait for loads that the body doesn't contain");
-      op.pendingVector = static_cast<std::int16_t>(std::min(pending, target.maxVmcnt));
+      op.pendingVector = static_cast<std::int16_t>(std::min(pending, target->maxVmcnt));
     }
   }
 }
 
-LoopGraph LoopBuilder::finish(LoopOrder loopOrder) {
-  std::vector<int> order(vertices.size());
-  std::iota(order.begin(), order.end(), 0);
-  if (loopOrder == LoopOrder::interleaved) {
-    std::vector<ResourceUse> uses;
-    std::vector<bool> late;
-    for (const LoopVertex &vertex : vertices) {
-      uses.push_back(inStep(vertex.use, sharing));
-      late.push_back(vertex.op.kind == TileOpKind::ldsRead);
-    }
-    order = orderBySlots(moduloSchedule(uses, arcs, order, late).slots, arcs);
+std::vector<int> LoopBuilder::orderOf(LoopOrder loopOrder) const {
+  std::vector<int> serial(vertices.size());
+  std::iota(serial.begin(), serial.end(), 0);
+  if (loopOrder == LoopOrder::serial) {
+    return serial;
   }
+  std::vector<bool> late(vertices.size());
+  for (std::size_t vertex = 0; vertex < vertices.size(); ++vertex) {
+    late[vertex] = vertices[vertex].op.kind == TileOpKind::ldsRead;
+  }
+  return orderBySlots(moduloSchedule(uses, arcs, late).slots);
+}
+
+LoopDependences LoopBuilder::graph() const {
+  std::vector<std::pair<int, int>> ends(arcs.size());
+  std::vector<LoopEdge> edges(arcs.size());
+  for (std::size_t i = 0; i < arcs.size(); ++i) {
+    ends[i] = {arcs[i].from, arcs[i].to};
+    edges[i] = arcs[i].edge;
+  }
+  LoopDependences result(boost::edges_are_unsorted_multi_pass, ends.begin(), ends.end(),
+                         edges.begin(), vertices.size());
+  for (std::size_t vertex = 0; vertex < vertices.size(); ++vertex) {
+    result[vertex] = vertices[vertex];
+  }
+  return result;
+}
+
+ResourceUse LoopBuilder::total() const {
+  ResourceUse sum;
+  for (const LoopVertex &vertex : vertices) {
+    for (const auto pipe : pipes) {
+      sum.*pipe += vertex.use.*pipe;
+    }
+  }
+  return sum;
+}
+
+int LoopBuilder::maxAhead() const {
+  int ahead = 0;
+  for (const LoopVertex &vertex : vertices) {
+    ahead = std::max<int>(ahead, vertex.op.ahead);
+  }
+  return ahead;
+}
+
+double LoopBuilder::recurrence(const std::vector<int> &order) const {
+  const std::optional<double> interval = steadyInterval(order, arcs);
+  return interval ? *interval : maximumCycleRatio(graph());
+}
+
+LoopGraph LoopBuilder::finish(LoopOrder loopOrder) {
+  const std::vector<int> order = orderOf(loopOrder);
   countWaits(order);
   chainPipes(order);
 
   LoopGraph loop;
-  loop.length = longestPaths(order, arcs, sharing, vertices);
-  loop.resourceInterval = resourceBound(vertices, sharing);
-  for (const LoopVertex &vertex : vertices) {
-    loop.maxAhead = std::max<int>(loop.maxAhead, vertex.op.ahead);
-    boost::add_vertex(vertex, loop.graph);
-  }
-  for (const LoopArc &arc : arcs) {
-    boost::add_edge(arc.from, arc.to, arc.edge, loop.graph);
-  }
-  loop.order.assign(order.begin(), order.end());
-  loop.recurrenceInterval = boost::maximum_cycle_ratio(
-      loop.graph, boost::get(boost::vertex_index, loop.graph),
-      boost::get(&LoopEdge::latency, loop.graph), boost::get(&LoopEdge::distance, loop.graph));
+  loop.length = longestPaths(order, arcs, uses, vertices);
+  loop.resourceInterval = resourceInterval(total(), sharing);
+  loop.recurrenceInterval = recurrence(order);
   loop.initiationInterval = std::max(loop.resourceInterval, loop.recurrenceInterval);
+  loop.maxAhead = maxAhead();
+  loop.graph = graph();
+  loop.order.assign(order.begin(), order.end());
   return loop;
+}
+
+LoopTotals LoopBuilder::totals(LoopOrder loopOrder) {
+  const std::vector<int> order = orderOf(loopOrder);
+  chainPipes(order);
+
+  LoopTotals totals;
+  totals.use = total();
+  totals.length = longestPaths(order, arcs, uses, vertices);
+  totals.recurrenceInterval = recurrence(order);
+  totals.maxAhead = maxAhead();
+  for (const LoopVertex &vertex : vertices) {
+    const TileOpKind kind = vertex.op.kind;
+    totals.barriers += kind == TileOpKind::barrier ? 1 : 0;
+    totals.loads +=
+        kind == TileOpKind::globalLoad || kind == TileOpKind::directLoad ? vertex.op.count : 0;
+  }
+  return totals;
 }
 
 } // namespace kw

@@ -8,7 +8,7 @@
 // Graphs are made by LoopBuilder.h; ModuloSchedule.h finds the slots of interleaved ones.
 #pragma once
 
-#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -90,14 +90,23 @@ struct LoopEdge {
   int distance = 0; ///< iterations
 };
 
-using LoopDependences =
-    boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, LoopVertex, LoopEdge>;
+/// Built at once by LoopBuilder: the model builds thousands of graphs a space.
+using LoopDependences = boost::compressed_sparse_row_graph<boost::directedS, LoopVertex, LoopEdge>;
+
+/// What the cost model keeps of a graph: one wave, one iteration, shader clocks.
+struct LoopTotals {
+  ResourceUse use; ///< sums over the operations
+  double recurrenceInterval = 0, length = 0;
+  int maxAhead = 0;
+  int barriers = 0;
+  int loads = 0; ///< global loads, also straight to LDS
+};
 
 struct LoopGraph {
   LoopDependences graph;
   /// Vertices in the order in which one iteration emits them.
   std::vector<LoopDependences::vertex_descriptor> order;
-  double resourceInterval = 0;   ///< most loaded resource, with all resident waves, shader clocks
+  double resourceInterval = 0;   ///< most loaded resource, one workgroup on the CU, shader clocks
   double recurrenceInterval = 0; ///< maximum over cycles of latency / distance
   /// max(resourceInterval, recurrenceInterval): shader clocks per iteration in the steady state.
   double initiationInterval = 0;

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cmath>
 #include <cstdint>
-#include <queue>
+#include <numeric>
 
 namespace kw {
 namespace {
@@ -61,26 +60,11 @@ private:
   std::vector<std::uint8_t> busy;
 };
 
-struct Neighbours {
-  /// Arcs of distance 0 by target (into) and by source (out of), as offsets into `arcs`.
-  std::vector<std::vector<int>> into, outOf;
-
-  Neighbours(std::size_t vertices, std::span<const LoopArc> arcs)
-      : into(vertices), outOf(vertices) {
-    for (std::size_t i = 0; i < arcs.size(); ++i) {
-      if (arcs[i].edge.distance == 0) {
-        into[arcs[i].to].push_back(static_cast<int>(i));
-        outOf[arcs[i].from].push_back(static_cast<int>(i));
-      }
-    }
-  }
-};
-
 class Scheduler {
 public:
-  Scheduler(std::span<const ResourceUse> uses, std::span<const LoopArc> arcs,
-            std::span<const int> priority)
-      : arcs(arcs), priority(priority), neighbours(uses.size(), arcs) {
+  Scheduler(std::span<const ResourceUse> uses, std::span<const LoopArc> arcs)
+      : arcs(arcs), into(uses.size(), arcs, &LoopArc::to),
+        outOf(uses.size(), arcs, &LoopArc::from) {
     for (const ResourceUse &use : uses) {
       needs.push_back(quantaOf(use));
     }
@@ -102,15 +86,16 @@ public:
 
   bool place(int interval, const std::vector<bool> &late) {
     ReservationTable table(interval);
-    for (const int vertex : priority) {
+    const int count = static_cast<int>(needs.size());
+    for (int vertex = 0; vertex < count; ++vertex) {
       if (!placeEarly(table, interval, vertex)) {
         return false;
       }
     }
     // From the back: a vertex that moved makes room for those before it.
-    for (auto vertex = priority.rbegin(); vertex != priority.rend(); ++vertex) {
-      if (late[*vertex]) {
-        moveLate(table, interval, *vertex);
+    for (int vertex = count - 1; vertex >= 0; --vertex) {
+      if (late[vertex]) {
+        moveLate(table, interval, vertex);
       }
     }
     return true;
@@ -121,7 +106,7 @@ public:
 private:
   bool placeEarly(ReservationTable &table, int interval, int vertex) {
     int slot = 0;
-    for (const int arc : neighbours.into[vertex]) {
+    for (const int arc : into.at(vertex)) {
       slot = std::max(slot, slots[arcs[arc].from] + quanta(arcs[arc].edge.latency));
     }
     while (slot < interval) {
@@ -138,7 +123,7 @@ private:
 
   void moveLate(ReservationTable &table, int interval, int vertex) {
     int latest = interval - 1;
-    for (const int arc : neighbours.outOf[vertex]) {
+    for (const int arc : outOf.at(vertex)) {
       latest = std::min(latest, slots[arcs[arc].to] - quanta(arcs[arc].edge.latency));
     }
     table.reserve(needs[vertex], slots[vertex], false);
@@ -151,16 +136,15 @@ private:
   }
 
   std::span<const LoopArc> arcs;
-  std::span<const int> priority;
-  Neighbours neighbours;
+  ArcIndex into, outOf;
   std::vector<PipeQuanta> needs;
 };
 
 } // namespace
 
 ModuloSchedule moduloSchedule(std::span<const ResourceUse> uses, std::span<const LoopArc> arcs,
-                              std::span<const int> priority, const std::vector<bool> &late) {
-  Scheduler scheduler(uses, arcs, priority);
+                              const std::vector<bool> &late) {
+  Scheduler scheduler(uses, arcs);
   // Exposed latencies lengthen an iteration beyond the pipes' bound: try a few percent more.
   int interval = scheduler.lowestInterval();
   while (!scheduler.place(interval, late)) {
@@ -174,36 +158,10 @@ ModuloSchedule moduloSchedule(std::span<const ResourceUse> uses, std::span<const
   return schedule;
 }
 
-std::vector<int> orderBySlots(std::span<const int> slots, std::span<const LoopArc> arcs) {
-  std::vector<int> missing(slots.size(), 0);
-  std::vector<std::vector<int>> successors(slots.size());
-  for (const LoopArc &arc : arcs) {
-    if (arc.edge.distance == 0) {
-      ++missing[arc.to];
-      successors[arc.from].push_back(arc.to);
-    }
-  }
-  const auto later = [&](int a, int b) {
-    return slots[a] != slots[b] ? slots[a] > slots[b] : a > b;
-  };
-  std::priority_queue<int, std::vector<int>, decltype(later)> ready(later);
-  for (std::size_t vertex = 0; vertex < slots.size(); ++vertex) {
-    if (missing[vertex] == 0) {
-      ready.push(static_cast<int>(vertex));
-    }
-  }
-  std::vector<int> order;
-  while (!ready.empty()) {
-    const int vertex = ready.top();
-    ready.pop();
-    order.push_back(vertex);
-    for (const int next : successors[vertex]) {
-      if (--missing[next] == 0) {
-        ready.push(next);
-      }
-    }
-  }
-  assert(order.size() == slots.size() && "arcs of distance 0 form a cycle");
+std::vector<int> orderBySlots(std::span<const int> slots) {
+  std::vector<int> order(slots.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return slots[a] < slots[b]; });
   return order;
 }
 

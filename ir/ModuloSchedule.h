@@ -18,13 +18,13 @@ struct ModuloSchedule {
   std::vector<int> slots; ///< per vertex, in [0, interval)
 };
 
-/// `uses` as seen by waves in step. Vertices are in a topological order of the arcs of distance 0.
-/// `late[v]`: as late as its successors allow (fragments: short lives), else as early as possible.
-/// Vertices are placed in the order of `priority`, also topological.
+/// `uses` as seen by waves in step. Vertices are placed in the order of their numbers, which must
+/// be topological for the arcs of distance 0. `late[v]`: as late as its successors allow
+/// (fragments: short lives), else as early as possible.
 ModuloSchedule moduloSchedule(std::span<const ResourceUse> uses, std::span<const LoopArc> arcs,
-                              std::span<const int> priority, const std::vector<bool> &late);
+                              const std::vector<bool> &late);
 
-/// Ascending slots; where they contradict an arc of distance 0 (equal slots), the arc decides.
-std::vector<int> orderBySlots(std::span<const int> slots, std::span<const LoopArc> arcs);
+/// Vertices by ascending slot, then number: respects every arc of distance 0.
+std::vector<int> orderBySlots(std::span<const int> slots);
 
 } // namespace kw

@@ -128,7 +128,7 @@ void addKinds(const Tiles &tiles, std::int64_t batch, const GemmSchedule::Tiling
 }
 
 /// What a region's graph depends on, of the schedule and of what follows from it.
-LoopKey loopKey(const GemmSchedule &schedule, RegionKind region, int resident) {
+LoopKey loopKey(const GemmSchedule &schedule, RegionKind region) {
   const auto &tiling = schedule.tiling;
   const auto &pipeline = schedule.pipeline;
   const bool staged = schedule.a.path == OperandPath::lds || schedule.b.path == OperandPath::lds;
@@ -151,24 +151,14 @@ LoopKey loopKey(const GemmSchedule &schedule, RegionKind region, int resident) {
   }
   return packer.add(pipeline.stages, 3)
       .add(staged ? pipeline.prefetch : pipeline.stages - 1, 3)
-      .add(static_cast<std::uint64_t>(pipeline.order), 1)
-      .add(resident, 5)
+      .add(region == RegionKind::prologue ? 0 : static_cast<std::uint64_t>(pipeline.order), 1)
       .key();
 }
 
-/// Workgroups on one CU at the same time, as far as there are that many.
-int residentWorkgroups(const LaunchPlan &launch, const Target &target) {
-  const int fit = workgroupsPerCu(target, launch.registers.vgpr(), launch.registers.agpr(),
-                                  launch.ldsBytes, launch.waves);
-  const std::int64_t there = ceilDiv<std::int64_t>(launch.workgroups, target.cus);
-  return static_cast<int>(std::clamp<std::int64_t>(std::min<std::int64_t>(fit, there), 1, 31));
-}
-
-void addRegions(const Gemm &gemm, const GemmSchedule &schedule, const Target &target,
-                LaunchPlan &launch, Inline<std::int32_t, 8> &trips) {
-  const int resident = residentWorkgroups(launch, target);
+void addRegions(const Gemm &gemm, const GemmSchedule &schedule, LaunchPlan &launch,
+                Inline<std::int32_t, 8> &trips) {
   const auto add = [&](RegionKind kind, RegionKind graph, std::int64_t count) {
-    launch.regions.push_back({kind, 0, loopKey(schedule, graph, resident)});
+    launch.regions.push_back({kind, 0, loopKey(schedule, graph)});
     trips.push_back(static_cast<std::int32_t>(count));
   };
   const std::int64_t steps = kSteps(gemm, schedule.tiling.k);
@@ -216,21 +206,20 @@ KernelPlan planGemm(const Problem &problem, const Schedule &any, const Target &t
   launch.occupancy = occupancy(target, launch.registers.vgpr(), launch.registers.agpr(),
                                launch.ldsBytes, launch.waves);
   Inline<std::int32_t, 8> trips;
-  addRegions(gemm, schedule, target, launch, trips);
+  addRegions(gemm, schedule, launch, trips);
   addKinds(tiles, gemm.batch, schedule.tiling, trips, launch);
   return plan;
 }
 
-LoopGraph graphOf(const Problem &problem, const Schedule &schedule, const Target &target,
-                  const LaunchPlan &launch, const Region &region) {
-  return gemmLoop(problem, std::get<GemmSchedule>(schedule), target, region.kind,
-                  residentWorkgroups(launch, target));
+UnfinishedLoop loopOf(const Problem &problem, const Schedule &schedule, const Target &target,
+                      const Region &region) {
+  return gemmLoop(problem, std::get<GemmSchedule>(schedule), target, region.kind);
 }
 
 } // namespace
 
 const Planner &gemmPlanner() {
-  static const Planner planner{planGemm, graphOf, gemmInterface, gemmSizes, gemmStem};
+  static const Planner planner{planGemm, loopOf, gemmInterface, gemmSizes, gemmStem};
   return planner;
 }
 

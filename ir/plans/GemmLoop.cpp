@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <utility>
 #include <vector>
 
 namespace kw {
@@ -66,11 +67,10 @@ ResourceUse vectorUse(const Target &target, int instructions) {
 
 class GemmBody {
 public:
-  GemmBody(const Gemm &gemm, const GemmSchedule &schedule, const Target &target, int resident)
+  GemmBody(const Gemm &gemm, const GemmSchedule &schedule, const Target &target)
       : gemm(gemm), schedule(schedule), target(target),
-        sharing{schedule.waves(), std::max(resident, 1), target.simdsPerCu},
-        builder(target, sharing), stages(schedule.pipeline.stages), a(operand(TileOperand::a)),
-        b(operand(TileOperand::b)) {
+        sharing{schedule.waves(), 1, target.simdsPerCu}, builder(target, sharing),
+        stages(schedule.pipeline.stages), a(operand(TileOperand::a)), b(operand(TileOperand::b)) {
     const auto &tiling = schedule.tiling;
     const MatrixInstruction *instruction = findMatrixInstruction(
         target, tiling.mfmaM, tiling.mfmaN, tiling.mfmaK, gemm.aType, gemm.bType);
@@ -78,7 +78,7 @@ public:
     matrixCycles = instruction ? instruction->cycles : 0;
   }
 
-  LoopGraph mainLoop() {
+  UnfinishedLoop mainLoop() {
     if (stages > 1) {
       pipelined();
     } else {
@@ -89,12 +89,12 @@ public:
       orderWrites(*operand);
       orderReads(*operand);
     }
-    return builder.finish(schedule.pipeline.order);
+    return {std::move(builder), schedule.pipeline.order};
   }
 
   /// Iterations -ahead .. -1 of the body, `ahead` counting steps from 0.
-  LoopGraph prologue();
-  LoopGraph epilogue();
+  UnfinishedLoop prologue();
+  UnfinishedLoop epilogue();
 
 private:
   Operand operand(TileOperand which);
@@ -331,8 +331,9 @@ void GemmBody::singleStage() {
 
 /// Iterations -maxAhead .. -1 of the body one after the other, without what works for steps below
 /// 0.
-LoopGraph GemmBody::prologue() {
-  const LoopGraph body = mainLoop();
+UnfinishedLoop GemmBody::prologue() {
+  UnfinishedLoop unfinished = mainLoop();
+  const LoopGraph body = unfinished.builder.finish(LoopOrder::serial);
   LoopBuilder list(target, sharing);
   TileOp setUp{TileOpKind::vector};
   setUp.count = setUpInstructions;
@@ -357,11 +358,11 @@ LoopGraph GemmBody::prologue() {
       }
     }
   }
-  return list.finish(LoopOrder::serial);
+  return {std::move(list), LoopOrder::serial};
 }
 
 /// Fragment by fragment: conversion, stores.
-LoopGraph GemmBody::epilogue() {
+UnfinishedLoop GemmBody::epilogue() {
   const ResultStores stores = resultStores(gemm, schedule);
   TileOp convert{TileOpKind::vector, TileOperand::c}, store{TileOpKind::store, TileOperand::c};
   convert.count = static_cast<std::int16_t>(stores.conversions);
@@ -377,7 +378,7 @@ LoopGraph GemmBody::epilogue() {
       builder.depend(converted, builder.add(store, storeUse), target.valuCycles);
     }
   }
-  return builder.finish(LoopOrder::serial);
+  return {std::move(builder), LoopOrder::serial};
 }
 
 } // namespace
@@ -390,9 +391,9 @@ FragmentPair serpentine(int rows, int columns, int index) {
   return rowsOutside ? FragmentPair{outer, inner} : FragmentPair{inner, outer};
 }
 
-LoopGraph gemmLoop(const Problem &problem, const GemmSchedule &schedule, const Target &target,
-                   RegionKind region, int resident) {
-  GemmBody body(problem.gemm(), schedule, target, resident);
+UnfinishedLoop gemmLoop(const Problem &problem, const GemmSchedule &schedule, const Target &target,
+                        RegionKind region) {
+  GemmBody body(problem.gemm(), schedule, target);
   switch (region) {
   case RegionKind::prologue:
     return body.prologue();

@@ -22,9 +22,8 @@
 
 namespace kw {
 
-/// `resident` workgroups per CU.
-LoopGraph gemmLoop(const Problem &problem, const GemmSchedule &schedule, const Target &target,
-                   RegionKind region, int resident);
+UnfinishedLoop gemmLoop(const Problem &problem, const GemmSchedule &schedule, const Target &target,
+                        RegionKind region);
 
 /// Fragment (row, column) of matrix instruction `index` of a slice: serpentine, so that neighbours
 /// share an operand. The longer side is walked outside: the other side's fragments stay live.

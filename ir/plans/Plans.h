@@ -7,13 +7,14 @@
 #pragma once
 
 #include "ir/KernelPlan.h"
+#include "ir/LoopBuilder.h"
 
 namespace kw {
 
 struct Planner {
   KernelPlan (*plan)(const Problem &, const Schedule &, const Target &) = nullptr;
-  LoopGraph (*loop)(const Problem &, const Schedule &, const Target &, const LaunchPlan &,
-                    const Region &) = nullptr;
+  UnfinishedLoop (*loop)(const Problem &, const Schedule &, const Target &,
+                         const Region &) = nullptr;
   KernelInterface (*interface)(const Problem &, const Schedule &, const Target &) = nullptr;
   std::vector<std::pair<std::string, std::int64_t>> (*sizes)(const Problem &) = nullptr;
   /// Readable part of the kernel's name.

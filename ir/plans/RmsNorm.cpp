@@ -77,29 +77,20 @@ RegisterUse registerUse(const RmsNorm &norm, const RmsNormSchedule &schedule) {
   return use;
 }
 
-int residentWorkgroups(const LaunchPlan &launch, const Target &target) {
-  const int fit = workgroupsPerCu(target, launch.registers.vgpr(), launch.registers.agpr(),
-                                  launch.ldsBytes, launch.waves);
-  const std::int64_t there = ceilDiv<std::int64_t>(launch.workgroups, target.cus);
-  return static_cast<int>(std::clamp<std::int64_t>(std::min<std::int64_t>(fit, there), 1, 31));
-}
-
-LoopKey loopKey(const RmsNormSchedule &schedule, RegionKind region, int resident) {
+LoopKey loopKey(const RmsNormSchedule &schedule, RegionKind region) {
   return LoopKeyPacker()
       .add(static_cast<std::uint64_t>(region), 3)
       .add(std::countr_zero(static_cast<unsigned>(schedule.vectorBytes)), 3)
       .add(schedule.wavesPerRow, 5)
       .add(schedule.rowsPerWorkgroup, 5)
       .add(schedule.passes, 2)
-      .add(resident, 5)
       .key();
 }
 
-void addRegions(const RmsNorm &norm, const RmsNormSchedule &schedule, const Target &target,
-                LaunchPlan &launch, Inline<std::int32_t, 8> &trips) {
-  const int resident = residentWorkgroups(launch, target);
+void addRegions(const RmsNorm &norm, const RmsNormSchedule &schedule, LaunchPlan &launch,
+                Inline<std::int32_t, 8> &trips) {
   const auto add = [&](RegionKind kind, std::int64_t count) {
-    launch.regions.push_back({kind, 0, loopKey(schedule, kind, resident)});
+    launch.regions.push_back({kind, 0, loopKey(schedule, kind)});
     trips.push_back(static_cast<std::int32_t>(count));
   };
   const std::int64_t trip = schedule.passes == 1 ? 1 : rowPieces(norm, schedule);
@@ -133,7 +124,7 @@ KernelPlan planRmsNorm(const Problem &problem, const Schedule &any, const Target
   launch.occupancy = occupancy(target, launch.registers.vgpr(), launch.registers.agpr(),
                                launch.ldsBytes, launch.waves);
   Inline<std::int32_t, 8> trips;
-  addRegions(norm, schedule, target, launch, trips);
+  addRegions(norm, schedule, launch, trips);
   const auto addKind = [&](std::string_view name, std::int64_t count, std::int64_t rows) {
     if (count > 0) {
       launch.kinds.push_back({name, count, trips, static_cast<std::int32_t>(rows), launch.tileN});
@@ -144,10 +135,9 @@ KernelPlan planRmsNorm(const Problem &problem, const Schedule &any, const Target
   return plan;
 }
 
-LoopGraph graphOf(const Problem &problem, const Schedule &schedule, const Target &target,
-                  const LaunchPlan &launch, const Region &region) {
-  return rmsNormLoop(problem.rmsnorm(), std::get<RmsNormSchedule>(schedule), target, region.kind,
-                     residentWorkgroups(launch, target));
+UnfinishedLoop loopOf(const Problem &problem, const Schedule &schedule, const Target &target,
+                      const Region &region) {
+  return rmsNormLoop(problem.rmsnorm(), std::get<RmsNormSchedule>(schedule), target, region.kind);
 }
 
 std::vector<std::pair<std::string, std::int64_t>> sizesOf(const Problem &problem) {
@@ -186,7 +176,7 @@ std::string stem(const Problem &problem, const Schedule &any) {
 } // namespace
 
 const Planner &rmsNormPlanner() {
-  static const Planner planner{planRmsNorm, graphOf, interfaceOf, sizesOf, stem};
+  static const Planner planner{planRmsNorm, loopOf, interfaceOf, sizesOf, stem};
   return planner;
 }
 

@@ -36,17 +36,16 @@ PieceWork pieceWork(const RmsNorm &norm, int elements) {
 
 class RmsNormBody {
 public:
-  RmsNormBody(const RmsNorm &norm, const RmsNormSchedule &schedule, const Target &target,
-              int resident)
+  RmsNormBody(const RmsNorm &norm, const RmsNormSchedule &schedule, const Target &target)
       : norm(norm), schedule(schedule), target(target),
-        builder(target, {schedule.waves(), std::max(resident, 1), target.simdsPerCu}),
+        builder(target, {schedule.waves(), 1, target.simdsPerCu}),
         elements(std::max(1, schedule.vectorBytes / elementBytes(norm.type))),
         work(pieceWork(norm, elements)) {}
 
-  LoopGraph prologue();
-  LoopGraph squares();
-  LoopGraph reduction();
-  LoopGraph scale();
+  UnfinishedLoop prologue();
+  UnfinishedLoop squares();
+  UnfinishedLoop reduction();
+  UnfinishedLoop scale();
 
 private:
   int load(TileOperand operand, int piece, int ahead);
@@ -124,21 +123,21 @@ void RmsNormBody::scalePiece(int piece, const std::vector<int> &loads) {
   store(TileOperand::y, piece, elements * elementBytes(norm.outType), scaled);
 }
 
-LoopGraph RmsNormBody::prologue() {
+UnfinishedLoop RmsNormBody::prologue() {
   vector(setUpInstructions, 0, 0);
   if (!onePass()) {
     std::vector<int> loads;
     loadRow(0, 0, loads);
   }
-  return builder.finish(LoopOrder::serial);
+  return {std::move(builder), LoopOrder::serial};
 }
 
-LoopGraph RmsNormBody::squares() {
+UnfinishedLoop RmsNormBody::squares() {
   if (!onePass()) {
     std::vector<int> loads;
     loadRow(0, 1, loads);
     squarePiece(0, loads, 1);
-    return builder.finish(LoopOrder::serial);
+    return {std::move(builder), LoopOrder::serial};
   }
   const int pieces = static_cast<int>(rowPieces(norm, schedule));
   std::vector<std::vector<int>> loads(pieces);
@@ -151,10 +150,10 @@ LoopGraph RmsNormBody::squares() {
   for (int piece = 0; piece < pieces; ++piece) {
     squarePiece(piece, loads[piece], 0);
   }
-  return builder.finish(LoopOrder::serial);
+  return {std::move(builder), LoopOrder::serial};
 }
 
-LoopGraph RmsNormBody::reduction() {
+UnfinishedLoop RmsNormBody::reduction() {
   ResourceUse use;
   use.valu = use.issue = static_cast<float>(target.valuCycles * reduceInstructions);
   TileOp reduce{TileOpKind::reduce};
@@ -183,16 +182,16 @@ LoopGraph RmsNormBody::reduction() {
   builder.depend(last, root,
                  schedule.wavesPerRow > 1 ? target.ldsLatencyCycles
                                           : reduceInstructions * target.valuCycles);
-  return builder.finish(LoopOrder::serial);
+  return {std::move(builder), LoopOrder::serial};
 }
 
-LoopGraph RmsNormBody::scale() {
+UnfinishedLoop RmsNormBody::scale() {
   if (onePass()) {
     const int pieces = static_cast<int>(rowPieces(norm, schedule));
     for (int piece = 0; piece < pieces; ++piece) {
       scalePiece(piece, {});
     }
-    return builder.finish(LoopOrder::serial);
+    return {std::move(builder), LoopOrder::serial};
   }
   std::vector<int> loads;
   loadRow(0, 1, loads);
@@ -200,7 +199,7 @@ LoopGraph RmsNormBody::scale() {
     loads.push_back(load(TileOperand::weight, 0, 1));
   }
   scalePiece(0, loads);
-  return builder.finish(LoopOrder::serial);
+  return {std::move(builder), LoopOrder::serial};
 }
 
 } // namespace
@@ -211,9 +210,9 @@ std::int64_t rowPieces(const RmsNorm &norm, const RmsNormSchedule &schedule) {
   return ceilDiv<std::int64_t>(norm.cols * elementBytes(norm.type), bytes);
 }
 
-LoopGraph rmsNormLoop(const RmsNorm &norm, const RmsNormSchedule &schedule, const Target &target,
-                      RegionKind region, int resident) {
-  RmsNormBody body(norm, schedule, target, resident);
+UnfinishedLoop rmsNormLoop(const RmsNorm &norm, const RmsNormSchedule &schedule,
+                           const Target &target, RegionKind region) {
+  RmsNormBody body(norm, schedule, target);
   switch (region) {
   case RegionKind::prologue:
     return body.prologue();

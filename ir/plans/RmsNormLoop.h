@@ -21,7 +21,7 @@ namespace kw {
 /// Pieces of a lane: vectors of `vectorBytes` that cover the row.
 std::int64_t rowPieces(const RmsNorm &norm, const RmsNormSchedule &schedule);
 
-LoopGraph rmsNormLoop(const RmsNorm &norm, const RmsNormSchedule &schedule, const Target &target,
-                      RegionKind region, int resident);
+UnfinishedLoop rmsNormLoop(const RmsNorm &norm, const RmsNormSchedule &schedule,
+                           const Target &target, RegionKind region);
 
 } // namespace kw

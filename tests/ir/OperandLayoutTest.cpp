@@ -1,0 +1,262 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/OperandLayout.h"
+
+#include <array>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+
+namespace kw {
+namespace {
+
+const Target &gfx950() { return **findTarget("gfx950"); }
+
+Gemm problem(bool bKContiguous = true) {
+  Gemm gemm;
+  gemm.m = gemm.n = gemm.k = 1024;
+  gemm.bTransposed = bKContiguous;
+  gemm.lda = gemm.ldb = gemm.ldc = 1024;
+  return gemm;
+}
+
+GemmSchedule schedule(int tile, int tileK, int mfma, LdsLayout layout, OperandPath path,
+                      int vectorBytes = 16) {
+  GemmSchedule result;
+  result.tiling = {tile, tile, tileK, 2, 2, mfma, mfma, mfma == 16 ? 32 : 16};
+  result.a = result.b = {path, layout, vectorBytes};
+  return result;
+}
+
+/// Clocks of every fragment read of the tile, all equal; else -1.
+double readClocks(const OperandTile &tile) {
+  double common = 0;
+  std::array<std::int64_t, 64> address{};
+  const int extent = tile.layout.transposing ? tile.layout.rowBytes / 2 : tile.rows;
+  for (int wave = 0; wave < extent / tile.waveRows; ++wave) {
+    for (int fragment = 0; fragment < tile.fragments; ++fragment) {
+      for (int slice = 0; slice < tile.slices; ++slice) {
+        for (int read = 0; read < tile.reads; ++read) {
+          for (int lane = 0; lane < 64; ++lane) {
+            address[lane] = fragmentAddress(tile, wave, fragment, slice, read, lane);
+          }
+          const double clocks = ldsCycles(gfx950(), tile.readBytes, false, address);
+          if (common != 0 && clocks != common) {
+            return -1;
+          }
+          common = clocks;
+        }
+      }
+    }
+  }
+  return common;
+}
+
+TEST(OperandLayout, SwizzledFragmentReadsAreFreeOfConflicts) {
+  for (const OperandPath path : {OperandPath::lds, OperandPath::direct}) {
+    for (const int mfma : {16, 32}) {
+      // Rows of 32 (32x32x16 only), 64, 128, 192, 256, 512 bytes: ds_read_b128 in 4 clocks.
+      for (const int tileK : {16, 32, 64, 96, 128, 256}) {
+        if (mfma == 16 && tileK == 16) {
+          continue;
+        }
+        const auto tile = operandTile(
+            problem(), schedule(64, tileK, mfma, LdsLayout::swizzle, path), TileOperand::a);
+        EXPECT_EQ(tile.readBytes, 16);
+        EXPECT_EQ(readClocks(tile), 4) << mfma << " tileK " << tileK;
+      }
+    }
+  }
+}
+
+TEST(OperandLayout, PlainFragmentReadsConflict) {
+  const auto clocks = [](int tileK, LdsLayout layout, OperandPath path) {
+    return readClocks(
+        operandTile(problem(), schedule(64, tileK, 16, layout, path), TileOperand::a));
+  };
+  // Rows of 128 bytes: 16 lanes of a phase meet in 4 slots of 16 bytes, 4 deep.
+  EXPECT_EQ(clocks(64, LdsLayout::plain, OperandPath::lds), 16);
+  EXPECT_GT(clocks(128, LdsLayout::plain, OperandPath::lds), 16);
+  EXPECT_LT(clocks(64, LdsLayout::padding, OperandPath::lds), 16);
+  EXPECT_LT(clocks(256, LdsLayout::padding, OperandPath::direct),
+            clocks(256, LdsLayout::plain, OperandPath::direct));
+}
+
+TEST(OperandLayout, SwizzledTransposingReadsAreFreeOfConflicts) {
+  for (const OperandPath path : {OperandPath::lds, OperandPath::direct}) {
+    for (const int mfma : {16, 32}) {
+      for (const int tileN : {64, 96, 128, 192, 256}) {
+        auto decided = schedule(64, 64, mfma, LdsLayout::swizzle, path);
+        decided.tiling.n = tileN;
+        if (tileN % (2 * mfma) != 0) {
+          decided.tiling.wavesN = 1;
+        }
+        const auto tile = operandTile(problem(false), decided, TileOperand::b);
+        EXPECT_EQ(tile.readBytes, 8);
+        EXPECT_EQ(tile.reads, 2);
+        EXPECT_EQ(readClocks(tile), 2) << mfma << " tileN " << tileN;
+      }
+    }
+  }
+  // One group of 16 elements a row: nothing to permute, two rows meet in every bank.
+  auto narrow = schedule(64, 64, 16, LdsLayout::swizzle, OperandPath::lds);
+  narrow.tiling.n = 16;
+  narrow.tiling.wavesN = 1;
+  EXPECT_EQ(readClocks(operandTile(problem(false), narrow, TileOperand::b)), 4);
+}
+
+/// Every (row, byte) of the tile is fetched once, and lands where the layout says.
+void checkLoads(const OperandTile &tile) {
+  std::map<std::pair<int, int>, std::int64_t> landed;
+  std::set<std::int64_t> addresses;
+  for (int piece = 0; piece < tile.pieces; ++piece) {
+    for (int wave = 0; wave < tile.waves; ++wave) {
+      const std::int64_t base = stagedAddress(tile, piece, wave, 0);
+      for (int lane = 0; lane < 64; ++lane) {
+        const TilePosition at = loadedPosition(tile, piece, wave, lane);
+        const std::int64_t address = stagedAddress(tile, piece, wave, lane);
+        ASSERT_TRUE(address >= 0 && address + tile.vectorBytes <= tile.stageBytes());
+        ASSERT_TRUE(addresses.insert(address).second);
+        ASSERT_EQ(at.byte % tile.vectorBytes, 0);
+        ASSERT_LE(at.byte + tile.vectorBytes, tile.layout.rowBytes);
+        if (tile.layout.path == OperandPath::direct) {
+          ASSERT_EQ(address, base + lane * tile.vectorBytes) << "lanes land in order";
+        }
+        if (isInside(tile, at)) {
+          ASSERT_TRUE(landed.emplace(std::pair(at.row, at.byte), address).second);
+        }
+      }
+    }
+  }
+  ASSERT_EQ(landed.size(), std::size_t(tile.rows) * tile.layout.rowBytes / tile.vectorBytes);
+  for (const auto &[at, address] : landed) {
+    ASSERT_EQ(address, tile.layout.address(at.first, at.second));
+  }
+}
+
+TEST(OperandLayout, LoadsCoverTheTileOnce) {
+  for (const LdsLayout layout : {LdsLayout::plain, LdsLayout::swizzle, LdsLayout::padding}) {
+    for (const bool kContiguous : {true, false}) {
+      for (const int tile : {16, 48, 96, 128, 256}) {
+        for (const int tileK : {32, 64, 128}) {
+          for (const int vectorBytes : {2, 4, 8, 16}) {
+            auto decided = schedule(tile, tileK, 16, layout, OperandPath::lds, vectorBytes);
+            checkLoads(operandTile(problem(kContiguous), decided, TileOperand::b));
+            if (vectorBytes == 16 || vectorBytes == 4) {
+              decided.b.path = OperandPath::direct;
+              checkLoads(operandTile(problem(kContiguous), decided, TileOperand::b));
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// What the fragment reads deliver, traced back through the loads to (row or column, k).
+void checkFragments(bool kContiguous, const GemmSchedule &decided) {
+  const OperandTile tile = operandTile(problem(kContiguous), decided, TileOperand::b);
+  std::map<std::int64_t, TilePosition> at; // of each two bytes in LDS
+  for (int piece = 0; piece < tile.pieces; ++piece) {
+    for (int wave = 0; wave < tile.waves; ++wave) {
+      for (int lane = 0; lane < 64; ++lane) {
+        const TilePosition position = loadedPosition(tile, piece, wave, lane);
+        for (int byte = 0; byte < tile.vectorBytes; byte += 2) {
+          at[stagedAddress(tile, piece, wave, lane) + byte] = {position.row, position.byte + byte};
+        }
+      }
+    }
+  }
+  const int size = tile.fragmentRows, perLane = size * tile.fragmentK / 64;
+  for (int wave = 0; wave < decided.tiling.wavesN; ++wave) {
+    for (int fragment = 0; fragment < tile.fragments; ++fragment) {
+      for (int slice = 0; slice < tile.slices; ++slice) {
+        for (int lane = 0; lane < 64; ++lane) {
+          for (int e = 0; e < perLane; ++e) {
+            // Wanted by the matrix instruction: gfx950.md 2.3.
+            const int column = wave * tile.waveRows + fragment * size + lane % size;
+            const int k = slice * tile.fragmentK + lane / size * perLane + e;
+            TilePosition got;
+            if (kContiguous) {
+              got = at.at(fragmentAddress(tile, wave, fragment, slice, 0, lane) + 2 * e);
+              ASSERT_EQ(got, (TilePosition{column, 2 * k}));
+            } else { // the lane rule of ds_read_b64_tr_b16: gfx950.md 2.5
+              const int source = lane / 16 * 16 + lane % 16 / 4 + 4 * (e % 4);
+              got = at.at(fragmentAddress(tile, wave, fragment, slice, e / 4, source) +
+                          2 * (lane % 4));
+              ASSERT_EQ(got, (TilePosition{k, 2 * column}));
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(OperandLayout, FragmentsHoldWhatTheMatrixInstructionWants) {
+  for (const LdsLayout layout : {LdsLayout::plain, LdsLayout::swizzle, LdsLayout::padding}) {
+    for (const OperandPath path : {OperandPath::lds, OperandPath::direct}) {
+      for (const int mfma : {16, 32}) {
+        for (const bool kContiguous : {true, false}) {
+          for (const int tile : {64, 192, 256}) {
+            checkFragments(kContiguous, schedule(tile, 64, mfma, layout, path));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(OperandLayout, ResultsFollowTheMatrixInstruction) { // gfx950.md 2.2
+  EXPECT_EQ(resultPosition(16, false, 3, 17), (ResultPosition{7, 1}));
+  EXPECT_EQ(resultPosition(32, false, 5, 33), (ResultPosition{13, 1}));
+  EXPECT_EQ(resultPosition(32, true, 5, 33), (ResultPosition{1, 13}));
+  for (const int size : {16, 32}) {
+    for (const bool swapped : {false, true}) {
+      std::set<std::pair<int, int>> seen;
+      for (int reg = 0; reg < size * size / 64; ++reg) {
+        for (int lane = 0; lane < 64; ++lane) {
+          const ResultPosition at = resultPosition(size, swapped, reg, lane);
+          ASSERT_TRUE(at.m >= 0 && at.m < size && at.n >= 0 && at.n < size);
+          ASSERT_TRUE(seen.emplace(at.m, at.n).second);
+          if (swapped && reg % 4 != 0) {
+            ASSERT_EQ(at.n, resultPosition(size, true, reg - 1, lane).n + 1);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(OperandLayout, StoresOfAFragment) {
+  Gemm gemm = problem();
+  GemmSchedule decided = schedule(128, 64, 32, LdsLayout::swizzle, OperandPath::direct);
+  ResultStores stores = resultStores(gemm, decided);
+  EXPECT_EQ(stores.stores, 16);
+  EXPECT_EQ(stores.bytes, 2);
+  EXPECT_EQ(stores.conversions, 8);
+  decided.epilogue = EpiloguePath::swap;
+  gemm.alpha = 2;
+  stores = resultStores(gemm, decided);
+  EXPECT_EQ(stores.stores, 4);
+  EXPECT_EQ(stores.bytes, 8);
+  EXPECT_EQ(stores.conversions, 24);
+}
+
+TEST(OperandLayout, StepsCoverKOnceWithTheShortStepFirst) {
+  for (const std::int64_t k : {1, 31, 32, 33, 64, 100, 4096}) {
+    Gemm gemm = problem();
+    gemm.k = k;
+    std::int64_t next = 0;
+    for (std::int64_t step = 0; step < kSteps(gemm, 32); ++step) {
+      const KRange range = kRange(gemm, 32, step);
+      EXPECT_EQ(range.begin, next);
+      EXPECT_TRUE(step == 0 || range.size == 32);
+      next += range.size;
+    }
+    EXPECT_EQ(next, k);
+  }
+}
+
+} // namespace
+} // namespace kw

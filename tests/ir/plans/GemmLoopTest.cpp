@@ -1,0 +1,448 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/plans/GemmLoop.h"
+
+#include "tests/ir/plans/RandomGemm.h"
+
+#include <algorithm>
+#include <boost/range/iterator_range.hpp>
+#include <deque>
+#include <gmock/gmock.h>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace kw {
+namespace {
+
+const Target &gfx950() { return **findTarget("gfx950"); }
+
+Problem squareProblem(bool bKContiguous = true) {
+  Gemm gemm;
+  gemm.m = gemm.n = gemm.k = 4096;
+  gemm.lda = gemm.ldb = gemm.ldc = 4096;
+  gemm.bTransposed = bKContiguous;
+  return {gemm};
+}
+
+LoopGraph graphOf(const Problem &problem, const GemmSchedule &schedule, RegionKind region) {
+  UnfinishedLoop loop = gemmLoop(problem, schedule, gfx950(), region);
+  return loop.builder.finish(loop.order);
+}
+
+LoopGraph mainLoop(const Problem &problem, const GemmSchedule &schedule) {
+  return graphOf(problem, schedule, RegionKind::mainLoop);
+}
+
+std::string kinds(const LoopGraph &loop) {
+  // One letter an operation, repeats counted.
+  constexpr std::string_view letters = "gdwrmvRsWB";
+  std::string text;
+  for (std::size_t i = 0, run = 0; i < loop.size(); ++i) {
+    ++run;
+    if (i + 1 == loop.size() || loop.op(i + 1).kind != loop.op(i).kind) {
+      text += letters[static_cast<std::size_t>(loop.op(i).kind)];
+      text += run > 1 ? std::to_string(run) : "";
+      text += ' ';
+      run = 0;
+    }
+  }
+  return text.empty() ? text : text.substr(0, text.size() - 1);
+}
+
+// ---- Order --------------------------------------------------------------------------------------
+
+GemmSchedule small(OperandPath a, OperandPath b, int stages, int prefetch) {
+  GemmSchedule schedule;
+  schedule.tiling = {64, 64, 32, 2, 2, 16, 16, 32}; // a piece each, 2 x 2 fragments, one slice
+  schedule.a.path = a;
+  schedule.b.path = b;
+  schedule.pipeline = {stages, prefetch, LoopOrder::serial};
+  return schedule;
+}
+
+constexpr OperandPath lds = OperandPath::lds, direct = OperandPath::direct;
+
+TEST(GemmLoop, SerialBodies) {
+  const auto body = [](OperandPath a, OperandPath b, int stages, int prefetch) {
+    return kinds(mainLoop(squareProblem(), small(a, b, stages, prefetch)));
+  };
+  EXPECT_EQ(body(direct, direct, 2, 1), "W B d2 r4 m4");
+  EXPECT_EQ(body(direct, direct, 1, 0), "B d2 W B r4 m4");
+  EXPECT_EQ(body(lds, lds, 2, 1), "W B g2 r4 m4 W w W w");
+  EXPECT_EQ(body(lds, lds, 2, 2), "W B W w W w g2 r4 m4");
+  EXPECT_EQ(body(lds, lds, 1, 0), "B g2 W w W w W B r4 m4");
+  EXPECT_EQ(body(lds, lds, 1, 1), "B W w W w g2 W B r4 m4");
+  EXPECT_EQ(body(lds, direct, 3, 2), "W B g d r4 m4 W w");
+}
+
+std::vector<int> waits(const LoopGraph &loop) {
+  std::vector<int> all;
+  for (std::size_t i = 0; i < loop.size(); ++i) {
+    if (loop.op(i).kind == TileOpKind::wait && loop.op(i).pendingVector >= 0) {
+      all.push_back(loop.op(i).pendingVector);
+    }
+  }
+  return all;
+}
+
+TEST(GemmLoop, VmcntOfHandWorkedBodies) {
+  using testing::ElementsAre;
+  const auto counts = [](OperandPath a, OperandPath b, int stages, int prefetch) {
+    return waits(mainLoop(squareProblem(), small(a, b, stages, prefetch)));
+  };
+  // Two loads a step in flight for each step of prefetch beyond the first.
+  EXPECT_THAT(counts(direct, direct, 2, 1), ElementsAre(0));
+  EXPECT_THAT(counts(direct, direct, 3, 2), ElementsAre(2));
+  EXPECT_THAT(counts(direct, direct, 1, 0), ElementsAre(0));
+  // Wait for a leaves b's load pending.
+  EXPECT_THAT(counts(lds, lds, 2, 1), ElementsAre(1, 0));
+  EXPECT_THAT(counts(lds, lds, 2, 2), ElementsAre(1, 0));
+  // Top: the direct load of step i, one iteration old, nothing behind it. End: the direct load of
+  // this iteration stands behind a's.
+  EXPECT_THAT(counts(lds, direct, 2, 1), ElementsAre(0, 1));
+  // Three stages: the direct load is two iterations old; behind it g and d of the last one.
+  EXPECT_THAT(counts(lds, direct, 3, 2), ElementsAre(2, 1));
+}
+
+TEST(GemmLoop, SerpentineNeighboursShareAnOperand) {
+  for (const auto &[rows, columns] : {std::pair(4, 8), std::pair(8, 4), std::pair(1, 3)}) {
+    std::set<std::pair<int, int>> seen;
+    for (int index = 0; index < rows * columns; ++index) {
+      const FragmentPair pair = serpentine(rows, columns, index);
+      EXPECT_TRUE(seen.emplace(pair.row, pair.column).second);
+      if (index > 0) {
+        const FragmentPair before = serpentine(rows, columns, index - 1);
+        EXPECT_TRUE((pair.row == before.row) != (pair.column == before.column));
+      }
+    }
+    EXPECT_EQ(seen.size(), std::size_t(rows * columns));
+  }
+}
+
+TEST(GemmLoop, InterleavedWeavesMemoryBetweenMatrixInstructions) {
+  GemmSchedule schedule;
+  schedule.tiling = {256, 256, 64, 2, 2, 16, 16, 32};
+  schedule.pipeline.order = LoopOrder::interleaved;
+  const LoopGraph loop = mainLoop(squareProblem(), schedule);
+  std::size_t longestReads = 0, run = 0, loadsBehindMatrix = 0;
+  bool matrixSeen = false;
+  for (std::size_t i = 0; i < loop.size(); ++i) {
+    run = loop.op(i).kind == TileOpKind::ldsRead ? run + 1 : 0;
+    longestReads = std::max(longestReads, run);
+    matrixSeen |= loop.op(i).kind == TileOpKind::matrix;
+    loadsBehindMatrix += matrixSeen && loop.op(i).kind == TileOpKind::directLoad ? 1 : 0;
+  }
+  EXPECT_LE(longestReads, 6u) << print(loop);
+  EXPECT_GE(loadsBehindMatrix, 12u) << "of 16";
+  schedule.pipeline.order = LoopOrder::serial;
+  EXPECT_LT(loop.initiationInterval, mainLoop(squareProblem(), schedule).initiationInterval);
+}
+
+// ---- What must hold of every body ---------------------------------------------------------------
+
+/// Runs the loop as codegen emits it, for one wave; the others are anywhere between the same two
+/// barriers. Time is the position in the endless sequence.
+class LoopChecker {
+public:
+  LoopChecker(const LoopGraph &loop, const OperandTile &a, const OperandTile &b, int stages,
+              std::int64_t steps)
+      : loop(loop), a(a), b(b), stages(stages), steps(steps) {}
+
+  void run() {
+    for (std::int64_t i = -loop.maxAhead; i < steps && !failed(); ++i) {
+      for (std::size_t p = 0; p < loop.size() && !failed(); ++p, ++now) {
+        const std::int64_t step = i + loop.op(p).ahead;
+        if (step >= 0) {
+          SCOPED_TRACE(testing::Message() << "iteration " << i << " position " << p << "\n"
+                                          << print(loop));
+          execute(loop.op(p), p, i, step);
+        }
+      }
+      checkStepDone(i);
+    }
+  }
+
+private:
+  using Piece = std::tuple<TileOperand, int>; // operand, piece
+  struct Stage {
+    std::map<int, std::int64_t> pieces; // step held, per piece
+    std::map<int, std::int64_t> landed; // when this wave knew, per piece; -1: not yet
+    std::int64_t lastUse = -1;          // last matrix instruction that needed it
+  };
+  struct Flight {
+    TileOp op;
+    std::int64_t step;
+  };
+
+  static bool failed() { return testing::Test::HasFatalFailure(); }
+  const OperandTile &tile(TileOperand operand) const { return operand == TileOperand::a ? a : b; }
+  Stage &stage(TileOperand operand, std::int64_t step) {
+    return stagesOf[{operand, static_cast<int>(step % stages)}];
+  }
+
+  void overwrite(const TileOp &op, std::int64_t step) {
+    Stage &target = stage(op.operand, step);
+    ASSERT_TRUE(target.lastUse < 0 || target.lastUse < lastBarrier)
+        << "another wave may still read the stage";
+    ASSERT_TRUE(unread[op.operand].empty() ||
+                unread[op.operand].begin()->first % stages != step % stages)
+        << "overwritten before it was read";
+    target.pieces[op.piece] = step;
+    target.landed[op.piece] = -1;
+  }
+
+  void execute(const TileOp &op, std::size_t position, std::int64_t iteration, std::int64_t step) {
+    switch (op.kind) {
+    case TileOpKind::directLoad:
+      overwrite(op, step);
+      inFlight.push_back({op, step});
+      break;
+    case TileOpKind::globalLoad:
+      ASSERT_FALSE(staging.contains({op.operand, op.piece})) << "staging registers still in use";
+      staging[{op.operand, op.piece}] = {step, false};
+      inFlight.push_back({op, step});
+      break;
+    case TileOpKind::ldsWrite: {
+      const auto at = staging.find({op.operand, op.piece});
+      ASSERT_TRUE(at != staging.end() && at->second.first == step && at->second.second)
+          << "written before its load has landed";
+      staging.erase(at);
+      overwrite(op, step);
+      writes.push_back({op, step});
+      break;
+    }
+    case TileOpKind::wait:
+      wait(op, position, iteration);
+      break;
+    case TileOpKind::barrier:
+      lastBarrier = now;
+      break;
+    case TileOpKind::ldsRead:
+      read(op, step);
+      break;
+    case TileOpKind::matrix:
+      multiply(op, step);
+      break;
+    default:
+      FAIL() << "unexpected operation";
+    }
+  }
+
+  void wait(const TileOp &op, std::size_t position, std::int64_t iteration) {
+    if (op.pendingVector >= 0) {
+      const int exact = pendingVectorAt(loop, position, iteration, steps, true);
+      const int pending = std::min(exact, gfx950().maxVmcnt);
+      if (iteration >= loop.maxAhead) { // the steady state
+        ASSERT_EQ(pending, op.pendingVector);
+      }
+      // Exact: one more pending would leave a load outstanding that is needed.
+      const std::int64_t step = iteration + op.ahead;
+      const auto isNeeded = [&](const Flight &flight) {
+        return flight.step == step &&
+               (op.operand == TileOperand::none ? flight.op.kind == TileOpKind::directLoad
+                                                : flight.op.operand == op.operand);
+      };
+      const std::size_t oldest = inFlight.size() - std::min<std::size_t>(pending, inFlight.size());
+      if (pending == exact && pending >= 0 && oldest > 0) {
+        ASSERT_TRUE(isNeeded(inFlight[oldest - 1])) << "vmcnt(" << pending << ") is too strict";
+      }
+      while (pending >= 0 && inFlight.size() > std::size_t(pending)) {
+        land(inFlight.front());
+        inFlight.pop_front();
+      }
+      ASSERT_TRUE(std::ranges::none_of(inFlight, isNeeded)) << "vmcnt is too lax";
+    }
+    if (op.pendingLds == 0) {
+      for (const Flight &write : writes) {
+        land(write);
+      }
+      writes.clear();
+    }
+  }
+
+  void land(const Flight &flight) {
+    if (flight.op.kind == TileOpKind::globalLoad) {
+      staging[{flight.op.operand, flight.op.piece}].second = true;
+      return;
+    }
+    Stage &target = stage(flight.op.operand, flight.step);
+    if (target.pieces[flight.op.piece] == flight.step) {
+      target.landed[flight.op.piece] = now;
+    }
+  }
+
+  void read(const TileOp &op, std::int64_t step) {
+    Stage &source = stage(op.operand, step);
+    for (int piece = 0; piece < tile(op.operand).pieces; ++piece) {
+      ASSERT_TRUE(source.pieces.contains(piece) && source.pieces[piece] == step);
+      ASSERT_TRUE(source.landed[piece] >= 0 && source.landed[piece] < lastBarrier)
+          << "read before a wait and a barrier";
+    }
+    auto [at, isNew] = unread[op.operand].try_emplace(step);
+    ASSERT_TRUE(at->second.emplace(op.row, op.slice).second) << "read twice";
+  }
+
+  void multiply(const TileOp &op, std::int64_t step) {
+    ASSERT_TRUE(unread[TileOperand::a][step].contains({op.row, op.slice}));
+    ASSERT_TRUE(unread[TileOperand::b][step].contains({op.column, op.slice}));
+    ASSERT_TRUE(products.emplace(op.row, op.column, op.slice).second);
+    stage(TileOperand::a, step).lastUse = stage(TileOperand::b, step).lastUse = now;
+  }
+
+  void checkStepDone(std::int64_t iteration) {
+    if (iteration >= 0) {
+      ASSERT_EQ(products.size(), std::size_t(a.fragments) * b.fragments * a.slices);
+      products.clear();
+      unread.clear();
+    }
+  }
+
+  const LoopGraph &loop;
+  const OperandTile &a, &b;
+  int stages;
+  std::int64_t steps;
+  std::int64_t now = 0, lastBarrier = -1;
+  std::map<std::pair<TileOperand, int>, Stage> stagesOf;
+  std::map<Piece, std::pair<std::int64_t, bool>> staging; // step, landed
+  std::deque<Flight> inFlight;
+  std::vector<Flight> writes;
+  std::map<TileOperand, std::map<std::int64_t, std::set<std::pair<int, int>>>> unread;
+  std::set<std::tuple<int, int, int>> products;
+};
+
+TEST(GemmLoop, RandomBodiesKeepEveryDependence) {
+  RandomGemm random(1);
+  for (int trial = 0; trial < 400 && !HasFatalFailure(); ++trial) {
+    const Problem problem = random.problem();
+    const GemmSchedule schedule = random.schedule();
+    SCOPED_TRACE(print(problem) + "  " + print(Schedule(schedule)));
+    const LoopGraph loop = mainLoop(problem, schedule);
+    const OperandTile a = operandTile(problem.gemm(), schedule, TileOperand::a);
+    const OperandTile b = operandTile(problem.gemm(), schedule, TileOperand::b);
+    LoopChecker(loop, a, b, schedule.pipeline.stages, random.number(1, 9)).run();
+  }
+}
+
+TEST(GemmLoop, RandomGraphsAreConsistent) {
+  RandomGemm random(2);
+  for (int trial = 0; trial < 200; ++trial) {
+    const Problem problem = random.problem();
+    const GemmSchedule schedule = random.schedule();
+    SCOPED_TRACE(print(problem) + "  " + print(Schedule(schedule)));
+    const LoopGraph loop = mainLoop(problem, schedule);
+    std::vector<std::size_t> positionOf(loop.size());
+    for (std::size_t i = 0; i < loop.size(); ++i) {
+      positionOf[loop.order[i]] = i;
+    }
+    const auto edges = boost::edges(loop.graph);
+    for (const auto &edge : boost::make_iterator_range(edges.first, edges.second)) {
+      const auto from = boost::source(edge, loop.graph), to = boost::target(edge, loop.graph);
+      const LoopEdge &weight = loop.graph[edge];
+      if (weight.distance == 0) {
+        ASSERT_LT(positionOf[from], positionOf[to]);
+        ASSERT_GE(loop.graph[to].slot, loop.graph[from].slot + weight.latency);
+      }
+    }
+    EXPECT_GE(loop.length, loop.graph[loop.order.back()].slot);
+    EXPECT_EQ(loop.initiationInterval, std::max(loop.resourceInterval, loop.recurrenceInterval));
+    EXPECT_LE(loop.maxAhead, schedule.pipeline.stages);
+    EXPECT_DOUBLE_EQ(loop.recurrenceInterval, maximumCycleRatio(loop.graph));
+  }
+}
+
+TEST(GemmLoop, TotalsAreThoseOfTheGraph) {
+  RandomGemm random(3);
+  for (int trial = 0; trial < 100; ++trial) {
+    const Problem problem = random.problem();
+    const GemmSchedule schedule = random.schedule();
+    for (const RegionKind region :
+         {RegionKind::prologue, RegionKind::mainLoop, RegionKind::epilogue}) {
+      const LoopGraph loop = graphOf(problem, schedule, region);
+      UnfinishedLoop again = gemmLoop(problem, schedule, gfx950(), region);
+      const LoopTotals totals = again.builder.totals(again.order);
+      EXPECT_EQ(totals.recurrenceInterval, loop.recurrenceInterval);
+      EXPECT_EQ(totals.length, loop.length);
+      EXPECT_EQ(totals.maxAhead, loop.maxAhead);
+      int barriers = 0, loads = 0;
+      for (std::size_t i = 0; i < loop.size(); ++i) {
+        barriers += loop.op(i).kind == TileOpKind::barrier;
+        loads +=
+            loop.op(i).kind == TileOpKind::globalLoad || loop.op(i).kind == TileOpKind::directLoad;
+      }
+      EXPECT_EQ(totals.barriers, barriers);
+      EXPECT_EQ(totals.loads, loads);
+    }
+  }
+}
+
+// ---- Intervals ----------------------------------------------------------------------------------
+
+TEST(GemmLoop, MatrixInstructionsBoundALargeTile) {
+  GemmSchedule schedule;
+  schedule.tiling = {256, 256, 64, 2, 4, 16, 16, 32};
+  schedule.pipeline.order = LoopOrder::interleaved;
+  const LoopGraph loop = mainLoop(squareProblem(), schedule);
+  // 8 x 4 fragments, 2 slices, 16 clocks, 2 waves a SIMD.
+  EXPECT_EQ(loop.resourceInterval, 8 * 4 * 2 * 16 * 2);
+  EXPECT_GE(loop.recurrenceInterval, loop.resourceInterval);
+}
+
+TEST(GemmLoop, ConflictsOccupyLds) {
+  GemmSchedule schedule;
+  schedule.tiling = {128, 128, 64, 2, 2, 16, 16, 32};
+  const auto ldsClocks = [&](LdsLayout layout) {
+    schedule.a.layout = schedule.b.layout = layout;
+    const LoopGraph loop = mainLoop(squareProblem(), schedule);
+    double sum = 0;
+    for (const auto vertex : loop.order) {
+      sum += loop.graph[vertex].op.kind == TileOpKind::ldsRead ? loop.graph[vertex].use.lds : 0;
+    }
+    return sum;
+  };
+  EXPECT_EQ(ldsClocks(LdsLayout::swizzle), 16 * 4);
+  EXPECT_EQ(ldsClocks(LdsLayout::plain), 16 * 16);
+}
+
+TEST(GemmLoop, PrefetchHidesMemoryLatency) {
+  GemmSchedule schedule = small(direct, direct, 1, 0);
+  const auto interval = [&](int stages) {
+    schedule.pipeline = {stages, stages - 1, LoopOrder::serial};
+    return mainLoop(squareProblem(), schedule).recurrenceInterval;
+  };
+  EXPECT_GT(interval(1), interval(2));
+  EXPECT_GT(interval(2), interval(3));
+  EXPECT_GT(interval(1), gfx950().l2LatencyCycles);
+}
+
+TEST(GemmLoop, ResidentWorkgroupsShareThePipes) {
+  ResourceUse use;
+  use.matrix = 100;
+  use.lds = 30;
+  EXPECT_EQ(resourceInterval(use, {4, 1, 4}), 120); // LDS: 4 waves
+  EXPECT_EQ(resourceInterval(use, {4, 3, 4}), 360);
+  EXPECT_EQ(resourceInterval(use, {1, 1, 4}), 100); // a matrix pipe of its own
+  EXPECT_EQ(resourceInterval(use, {8, 1, 4}), 240);
+}
+
+TEST(GemmLoop, PrologueIsTheBodyBeforeStepZero) {
+  const auto prologue = [](OperandPath a, OperandPath b, int stages, int prefetch) {
+    return kinds(graphOf(squareProblem(), small(a, b, stages, prefetch), RegionKind::prologue));
+  };
+  EXPECT_EQ(prologue(direct, direct, 1, 0), "v");
+  EXPECT_EQ(prologue(direct, direct, 2, 1), "v d2");
+  EXPECT_EQ(prologue(direct, direct, 3, 2), "v d4");
+  EXPECT_EQ(prologue(lds, lds, 2, 1), "v g2 W w W w");
+  EXPECT_EQ(prologue(lds, lds, 2, 2), "v g2 W w W w g2");
+}
+
+TEST(GemmLoop, EpilogueStoresEveryFragment) {
+  GemmSchedule schedule = small(direct, direct, 2, 1);
+  schedule.epilogue = EpiloguePath::swap;
+  const LoopGraph loop = graphOf(squareProblem(), schedule, RegionKind::epilogue);
+  EXPECT_EQ(kinds(loop), "v s v s v s v s");
+  EXPECT_EQ(loop.op(1).count, 1);
+}
+
+} // namespace
+} // namespace kw

@@ -1,0 +1,69 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Random GEMM problems and schedules that obey the structural rules (tiles divide into waves and
+// matrix instructions, prefetch fits the stages); registers and LDS may be too small for them.
+#pragma once
+
+#include "ir/Problem.h"
+#include "ir/Schedule.h"
+
+#include <initializer_list>
+#include <random>
+
+namespace kw {
+
+class RandomGemm {
+public:
+  explicit RandomGemm(unsigned seed) : random(seed) {}
+
+  Problem problem() {
+    Gemm gemm;
+    gemm.m = number(1, 700);
+    gemm.n = number(1, 700);
+    gemm.k = number(1, 900);
+    gemm.bTransposed = number(0, 1) != 0;
+    gemm.lda = gemm.k + number(0, 8);
+    gemm.ldb = (gemm.bTransposed ? gemm.k : gemm.n) + number(0, 8);
+    gemm.ldc = gemm.n + number(0, 8);
+    return {gemm};
+  }
+
+  GemmSchedule schedule() {
+    GemmSchedule result;
+    auto &tiling = result.tiling;
+    tiling.mfmaM = tiling.mfmaN = pick({16, 32});
+    tiling.mfmaK = tiling.mfmaM == 16 ? 32 : 16;
+    tiling.wavesM = pick({1, 2, 4});
+    tiling.wavesN = pick({1, 2, 4});
+    tiling.m = tiling.wavesM * tiling.mfmaM * number(1, 4);
+    tiling.n = tiling.wavesN * tiling.mfmaN * number(1, 4);
+    tiling.k = tiling.mfmaK * number(1, 4);
+    for (auto *operand : {&result.a, &result.b}) {
+      operand->path = static_cast<OperandPath>(number(0, 1));
+      operand->layout = static_cast<LdsLayout>(number(0, 2));
+      operand->vectorBytes = operand->path == OperandPath::lds ? pick({4, 8, 16}) : pick({4, 16});
+    }
+    result.pipeline.stages = number(1, 3);
+    result.pipeline.prefetch = result.pipeline.stages - 1;
+    if (result.a.path == OperandPath::lds || result.b.path == OperandPath::lds) {
+      result.pipeline.prefetch += number(0, 1);
+    }
+    result.pipeline.order = static_cast<LoopOrder>(number(0, 1));
+    result.accumulator = static_cast<AccumulatorFile>(number(0, 1));
+    result.epilogue = static_cast<EpiloguePath>(number(0, 1));
+    result.mapping.xcdRemap = number(0, 1) != 0;
+    result.mapping.groupM = pick({0, 1, 4, 8});
+    return result;
+  }
+
+  int number(int low, int high) { return std::uniform_int_distribution(low, high)(random); }
+  int pick(std::initializer_list<int> values) {
+    return values.begin()[number(0, static_cast<int>(values.size()) - 1)];
+  }
+
+private:
+  std::mt19937 random;
+};
+
+} // namespace kw
