@@ -530,6 +530,22 @@ void waitCounters(Wave &wave, unsigned vmem, unsigned lgkm) {
   }
 }
 
+std::uint32_t oldestLdsWrite(Wave &wave) {
+  std::uint32_t oldest = 0;
+  const auto look = [&](auto &queue) {
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      const Outstanding &entry = queue.at(i);
+      if (entry.ldsWrite || entry.loadToLds) {
+        oldest = oldest == 0 ? entry.serial : std::min(oldest, entry.serial);
+        return;
+      }
+    }
+  };
+  look(wave.lds);
+  look(wave.vmem);
+  return oldest;
+}
+
 void carryReadsOverBarrier(Wave &wave) {
   for (std::size_t i = 0; i < wave.lds.size(); ++i) {
     const Outstanding &entry = wave.lds.at(i);

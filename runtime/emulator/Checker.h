@@ -20,6 +20,8 @@ void beforeExecution(Wave &wave, const Op &op);
 void afterExecution(Wave &wave, const Op &op);
 /// s_waitcnt: at most so many accesses stay outstanding.
 void waitCounters(Wave &wave, unsigned vmem, unsigned lgkm);
+/// Number (Lds.h) of the oldest LDS write or load to LDS that has not been waited for; 0: none.
+std::uint32_t oldestLdsWrite(Wave &wave);
 /// A barrier is released: LDS reads that are still outstanding count for the next interval.
 void carryReadsOverBarrier(Wave &wave);
 

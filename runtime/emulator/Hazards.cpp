@@ -5,6 +5,7 @@
 #include "runtime/emulator/Workgroup.h"
 #include "runtime/emulator/semantics/MatrixShapes.h"
 
+#include <algorithm>
 #include <fmt/core.h>
 
 namespace kw::detail {
@@ -140,11 +141,24 @@ bool selectsLane(const Op &op, int source) {
   return op.kind == Kind::valu && op.flow == Flow::handler && source == 1;
 }
 
+/// A bit a lane in an SGPR pair (v_cndmask, carry in). LLVM pads these like constants, but the
+/// hardware does not need it: hand-written gfx950 kernels of AMD select by a mask in the very next
+/// instruction. Masks in VCC keep LLVM's rule, no known kernel contradicts it.
+bool isLaneMask(const Op &op, int source) {
+  const Operand &operand = op.source[source];
+  return op.kind == Kind::valu && source == 2 && operand.words == 2 && op.resultCount > 0 &&
+         op.result[0].words == 1 && operand.reg != scalarReg::vcc;
+}
+
 void checkScalarRead(Wave &wave, const Op &op, int source) {
   const Operand &operand = op.source[source];
   const bool vectorMemory = op.kind == Kind::buffer || op.kind == Kind::global ||
                             op.kind == Kind::flat || op.kind == Kind::scratch;
-  const int needed = vectorMemory ? 5 : selectsLane(op, source) ? 4 : op.kind == Kind::valu ? 2 : 0;
+  const int needed = vectorMemory              ? 5
+                     : selectsLane(op, source) ? 4
+                     : isLaneMask(op, source)  ? 0
+                     : op.kind == Kind::valu   ? 2
+                                               : 0;
   for (int word = 0; word < operand.words && needed > 0; ++word) {
     const WriteStamp &stamp = wave.sgprWritten[operand.reg + word];
     if (stamp.producer == Producer::valu) {
@@ -168,6 +182,9 @@ void checkExec(Wave &wave, const Op &op) {
 } // namespace
 
 void checkWaitStates(Wave &wave, const Op &op) {
+  if (op.kind == Kind::mfma) {
+    wave.slot = std::max(wave.slot, wave.matrixFree);
+  }
   const bool isVector = op.kind == Kind::valu || op.kind == Kind::mfma;
   if (!isVector && !isMemory(op.kind)) {
     return;
@@ -195,12 +212,6 @@ void checkWaitStates(Wave &wave, const Op &op) {
       }
     }
   }
-  if (op.access == Access::loadToLds) {
-    const WriteStamp &stamp = wave.sgprWritten[scalarReg::m0];
-    if (stamp.producer == Producer::salu) {
-      require(wave, op, stamp, 1, "reading M0, register", scalarReg::m0);
-    }
-  }
 }
 
 void noteWrites(Wave &wave, const Op &op) {
@@ -219,6 +230,7 @@ void noteWrites(Wave &wave, const Op &op) {
                                         : Producer::nonXdl;
     stamp.passes = static_cast<std::uint8_t>(passesOf(op));
     wave.matrixSlot = wave.slot;
+    wave.matrixFree = wave.slot + stamp.passes;
     if (op.source[2].file == File::vector) {
       for (int word = 0; word < op.source[2].words; ++word) {
         wave.matrixReadC[op.source[2].reg + word] = stamp;

@@ -14,21 +14,40 @@ namespace kw::detail {
 
 namespace {
 
-constexpr unsigned sequenceBits = 5;
-constexpr std::uint32_t sequenceMask = (1u << sequenceBits) - 1;
-
 template <class F> void forEachLane(std::uint64_t lanes, F f) {
   for (; lanes != 0; lanes &= lanes - 1) {
     f(std::countr_zero(lanes));
   }
 }
 
+bool allOnes(const std::uint8_t *bytes, unsigned count) {
+  constexpr std::uint64_t ones = 0x0101010101010101;
+  std::uint64_t both = ones;
+  unsigned at = 0;
+  for (; at + 8 <= count; at += 8) {
+    std::uint64_t eight;
+    std::memcpy(&eight, bytes + at, 8);
+    both &= eight;
+  }
+  bool all = both == ones;
+  for (; at < count; ++at) {
+    all &= bytes[at] != 0;
+  }
+  return all;
+}
+
+unsigned lastDword(std::uint32_t address, unsigned count) { return (address + count - 1) / 4; }
+
 } // namespace
 
-Lds::Lds(std::uint32_t bytes, bool strict) : bytes(bytes), strict(strict) {
+Lds::Lds(std::uint32_t bytes, bool strict) : bytes(bytes) {
   contents.resize((bytes + 63) / 64 * 64 + 64);
   if (strict) {
-    cells.resize(bytes / 4 + 1);
+    const std::size_t dwords = bytes / 4 + 8;
+    writers.resize(dwords);
+    writerOps.resize(dwords);
+    readers.resize(dwords);
+    readerOps.resize(dwords);
     valid.resize(contents.size());
   }
 }
@@ -36,26 +55,28 @@ Lds::Lds(std::uint32_t bytes, bool strict) : bytes(bytes), strict(strict) {
 void Lds::reset() {
   // Not zero: code that relies on zeroed LDS should fail visibly without strict mode, too.
   std::fill(contents.begin(), contents.end(), 0xcd);
-  std::fill(cells.begin(), cells.end(), Cell());
+  std::fill(writers.begin(), writers.end(), 0);
+  std::fill(readers.begin(), readers.end(), 0);
   std::fill(valid.begin(), valid.end(), 0);
   epoch = 1;
-  issued.fill(0);
+  issued = 0;
+  firstUnpublished = 1;
   completed.fill(0);
   published.fill(0);
 }
 
-void Lds::barrier() {
+void Lds::barrier(std::uint32_t oldest) {
   published = completed;
-  if (++epoch == 0xffff) {
-    for (Cell &cell : cells) {
-      cell.readers = 0;
-    }
+  firstUnpublished = oldest != 0 ? oldest : issued + 1;
+  if (++epoch == 0x7fff) {
+    std::fill(readers.begin(), readers.end(), 0);
     epoch = 1;
   }
 }
 
-bool Lds::isOrdered(const Cell &cell, int wave, bool isDma) const {
-  const std::uint32_t sequence = cell.writer & sequenceMask, serial = cell.writer >> sequenceBits;
+bool Lds::isOrdered(std::uint32_t dword, int wave, bool isDma) const {
+  const std::uint32_t sequence = writers[dword] % (1u << sequenceBits);
+  const std::uint32_t serial = writers[dword] >> sequenceBits;
   if (static_cast<int>(sequence >> 1) == wave) {
     const bool writerIsDma = sequence & 1;
     return writerIsDma == isDma || !writerIsDma || serial <= completed[sequence];
@@ -65,98 +86,170 @@ bool Lds::isOrdered(const Cell &cell, int wave, bool isDma) const {
 
 void Lds::reportWriter(Wave &wave, const Op &op, int lane, std::uint32_t dword,
                        bool isWrite) const {
-  const Cell &cell = cells[dword];
-  const std::uint32_t sequence = cell.writer & sequenceMask, serial = cell.writer >> sequenceBits;
-  const bool waited = serial <= completed[sequence];
+  const std::uint32_t sequence = writers[dword] % (1u << sequenceBits);
+  const bool waited = writers[dword] >> sequenceBits <= completed[sequence];
   const int writer = static_cast<int>(sequence >> 1);
   const KernelCode &kernel = *wave.group->context.kernel;
-  const std::uint32_t index = cell.writerOp >> 1;
-  wave.report(
-      waited ? FindingKind::ldsRace : FindingKind::missingWait, op, lane,
-      fmt::format("LDS byte {} is {} though wave {} wrote it at {:#x} ({}) {}", 4 * dword,
-                  isWrite ? "written" : "read", writer, kernel.offsets[index], kernel.text[index],
-                  waited         ? "with no barrier since"
-                  : sequence & 1 ? "and no s_waitcnt vmcnt has covered that"
-                                 : "and no s_waitcnt lgkmcnt before a barrier covered that"));
+  const std::uint32_t index = writerOps[dword] >> 1;
+  wave.report(waited ? FindingKind::ldsRace : FindingKind::missingWait, op, lane,
+              fmt::format("LDS byte {} is {} though wave {} wrote it at {:#x} ({}) {}", 4 * dword,
+                          isWrite ? "written" : "read", writer, kernel.offsets[index],
+                          kernel.text[index],
+                          waited         ? "with no barrier since"
+                          : sequence & 1 ? "and no s_waitcnt vmcnt has covered that"
+                                         : "and no s_waitcnt lgkmcnt before a barrier has covered "
+                                           "that"));
+}
+
+// ---- Reads ---------------------------------------------------------------------------------------
+
+/// Stamps all dwords and looks quickly for a writer that might not be ordered (`doubt`).
+template <unsigned dwords>
+std::uint64_t Lds::noteAlignedReads(const Wave &wave, const Op &op, const LdsAccess &access,
+                                    bool &doubt) {
+  const std::uint32_t limit = firstUnpublished << sequenceBits, self = 1u << wave.id;
+  const std::uint32_t stamp = epoch << 16 | self, now = epoch;
+  std::uint32_t late = 0;
+  std::uint64_t undefined = 0;
+  for (std::uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
+    const int lane = std::countr_zero(lanes);
+    const std::uint32_t address = access.address[lane], first = address / 4;
+    for (unsigned i = 0; i < dwords; ++i) {
+      late |= writers[first + i] >= limit;
+      const std::uint32_t before = readers[first + i];
+      readers[first + i] = before >> 16 == now ? before | self : stamp;
+      readerOps[first + i] = op.index;
+    }
+    undefined |= std::uint64_t{!allOnes(valid.data() + address, 4 * dwords)} << lane;
+  }
+  doubt = late != 0;
+  return access.lanes & ~undefined;
+}
+
+void Lds::checkReads(Wave &wave, const Op &op, const LdsAccess &access) const {
+  forEachLane(access.lanes, [&](int lane) {
+    const std::uint32_t address = access.address[lane];
+    for (std::uint32_t dword = address / 4; dword <= lastDword(address, access.count); ++dword) {
+      if (writers[dword] != 0 && !isOrdered(dword, wave.id, false)) {
+        reportWriter(wave, op, lane, dword, false);
+      }
+    }
+  });
 }
 
 std::uint64_t Lds::noteReads(Wave &wave, const Op &op, const LdsAccess &access) {
+  std::uint32_t low = 0;
+  forEachLane(access.lanes, [&](int lane) { low |= access.address[lane]; });
+  bool doubt = true;
   std::uint64_t defined = access.lanes;
-  const std::uint32_t self = 1u << wave.id, stamp = epoch << 16;
-  const std::uint32_t readerOp = op.index;
-  forEachLane(access.lanes, [&](int lane) {
-    const std::uint32_t address = access.address[lane];
-    const std::uint32_t last = (address + access.count - 1) / 4;
-    for (std::uint32_t dword = address / 4; dword <= last; ++dword) {
-      Cell &cell = cells[dword];
-      if (cell.writer != 0 && !isOrdered(cell, wave.id, false)) {
-        reportWriter(wave, op, lane, dword, false);
-      }
-      cell.readers = (cell.readers >> 16 == epoch ? cell.readers : stamp) | self;
-      cell.readerOp = readerOp;
-    }
-    const std::uint8_t *first = valid.data() + address;
-    bool all = true;
-    for (unsigned i = 0; i < access.count; ++i) {
-      all &= first[i] != 0;
-    }
-    defined &= all ? allLanes : ~(std::uint64_t{1} << lane);
-  });
+  if (low % 4 == 0 && access.count % 4 == 0) {
+    defined = access.count == 16   ? noteAlignedReads<4>(wave, op, access, doubt)
+              : access.count == 12 ? noteAlignedReads<3>(wave, op, access, doubt)
+              : access.count == 8  ? noteAlignedReads<2>(wave, op, access, doubt)
+                                   : noteAlignedReads<1>(wave, op, access, doubt);
+  } else {
+    carryRead(wave.id, op, access);
+    forEachLane(access.lanes, [&](int lane) {
+      defined &= ~(std::uint64_t{!allOnes(valid.data() + access.address[lane], access.count)}
+                   << lane);
+    });
+  }
+  if (doubt) {
+    checkReads(wave, op, access);
+  }
   return defined;
-}
-
-std::uint64_t Lds::noteAtomics(Wave &, const Op &, const LdsAccess &access) {
-  std::uint64_t defined = access.lanes;
-  forEachLane(access.lanes, [&](int lane) {
-    const std::uint8_t *first = valid.data() + access.address[lane];
-    if (std::find(first, first + access.count, 0) != first + access.count) {
-      defined &= ~(std::uint64_t{1} << lane);
-    }
-  });
-  return defined;
-}
-
-void Lds::noteWrites(Wave &wave, const Op &op, const LdsAccess &access, const WriteKind &kind) {
-  const std::uint32_t self = 1u << wave.id;
-  const std::uint32_t writer =
-      static_cast<std::uint32_t>(2 * wave.id + kind.dma) | kind.serial << sequenceBits;
-  const std::uint32_t writerOp = op.index << 1 | (kind.atomic ? 1 : 0);
-  const KernelCode &kernel = *wave.group->context.kernel;
-  forEachLane(access.lanes, [&](int lane) {
-    const std::uint32_t address = access.address[lane];
-    const std::uint32_t last = (address + access.count - 1) / 4;
-    for (std::uint32_t dword = address / 4; dword <= last; ++dword) {
-      Cell &cell = cells[dword];
-      const bool bothAtomic = kind.atomic && (cell.writerOp & 1);
-      // Waves that write different halves of a dword do not meet.
-      const bool partial = access.count < 4;
-      if (cell.writer != 0 && cell.writer != writer && !bothAtomic && !partial &&
-          !isOrdered(cell, wave.id, kind.dma)) {
-        reportWriter(wave, op, lane, dword, true);
-      }
-      if (cell.readers >> 16 == epoch && (cell.readers & 0xffff & ~self) && !kind.atomic &&
-          !partial) {
-        wave.report(FindingKind::ldsRace, op, lane,
-                    fmt::format("LDS byte {} is written though wave {} read it at {:#x} ({}) with "
-                                "no barrier since",
-                                4 * dword, std::countr_zero(cell.readers & 0xffff & ~self),
-                                kernel.offsets[cell.readerOp], kernel.text[cell.readerOp]));
-      }
-      cell.writer = writer;
-      cell.writerOp = writerOp;
-    }
-    std::memset(valid.data() + address, kind.validLanes >> lane & 1 ? 1 : 0, access.count);
-  });
 }
 
 void Lds::carryRead(int wave, const Op &op, const LdsAccess &access) {
   forEachLane(access.lanes, [&](int lane) {
     const std::uint32_t address = access.address[lane];
-    for (std::uint32_t dword = address / 4; dword <= (address + access.count - 1) / 4; ++dword) {
-      Cell &cell = cells[dword];
-      cell.readers = (cell.readers >> 16 == epoch ? cell.readers : epoch << 16) | 1u << wave;
-      cell.readerOp = op.index;
+    for (std::uint32_t dword = address / 4; dword <= lastDword(address, access.count); ++dword) {
+      readers[dword] = (readers[dword] >> 16 == epoch ? readers[dword] : epoch << 16) | 1u << wave;
+      readerOps[dword] = op.index;
     }
+  });
+}
+
+std::uint64_t Lds::noteAtomics(Wave &, const Op &, const LdsAccess &access) {
+  std::uint64_t defined = access.lanes;
+  forEachLane(access.lanes, [&](int lane) {
+    defined &=
+        ~(std::uint64_t{!allOnes(valid.data() + access.address[lane], access.count)} << lane);
+  });
+  return defined;
+}
+
+// ---- Writes --------------------------------------------------------------------------------------
+
+/// True if some dword needs checkWrites.
+template <unsigned dwords>
+bool Lds::noteAlignedWrites(const Wave &wave, const LdsAccess &access) const {
+  const std::uint32_t limit = firstUnpublished << sequenceBits, self = 1u << wave.id, now = epoch;
+  std::uint32_t doubt = 0;
+  for (std::uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
+    const std::uint32_t first = access.address[std::countr_zero(lanes)] / 4;
+    for (unsigned i = 0; i < dwords; ++i) {
+      doubt |= writers[first + i] >= limit;
+      const std::uint32_t before = readers[first + i];
+      doubt |= (before >> 16 == now) & ((before & 0xffff & ~self) != 0);
+    }
+  }
+  return doubt != 0;
+}
+
+void Lds::checkWrites(Wave &wave, const Op &op, const LdsAccess &access,
+                      const WriteKind &kind) const {
+  // Waves that write different halves of a dword do not meet.
+  if (access.count < 4) {
+    return;
+  }
+  const std::uint32_t self = 1u << wave.id;
+  const std::uint32_t writer =
+      kind.serial << sequenceBits | static_cast<std::uint32_t>(2 * wave.id + kind.dma);
+  const KernelCode &kernel = *wave.group->context.kernel;
+  forEachLane(access.lanes, [&](int lane) {
+    const std::uint32_t address = access.address[lane];
+    for (std::uint32_t dword = address / 4; dword <= lastDword(address, access.count); ++dword) {
+      const bool bothAtomic = kind.atomic && (writerOps[dword] & 1);
+      if (writers[dword] != 0 && writers[dword] != writer && !bothAtomic &&
+          !isOrdered(dword, wave.id, kind.dma)) {
+        reportWriter(wave, op, lane, dword, true);
+      }
+      const std::uint32_t others = readers[dword] & 0xffff & ~self;
+      if (readers[dword] >> 16 == epoch && others != 0 && !kind.atomic) {
+        const std::uint32_t reader = readerOps[dword];
+        wave.report(FindingKind::ldsRace, op, lane,
+                    fmt::format("LDS byte {} is written though wave {} read it at {:#x} ({}) with "
+                                "no barrier since",
+                                4 * dword, std::countr_zero(others), kernel.offsets[reader],
+                                kernel.text[reader]));
+      }
+    }
+  });
+}
+
+void Lds::noteWrites(Wave &wave, const Op &op, const LdsAccess &access, const WriteKind &kind) {
+  std::uint32_t low = 0;
+  forEachLane(access.lanes, [&](int lane) { low |= access.address[lane]; });
+  bool doubt = true;
+  if (low % 4 == 0 && access.count % 4 == 0) {
+    doubt = access.count == 16   ? noteAlignedWrites<4>(wave, access)
+            : access.count == 12 ? noteAlignedWrites<3>(wave, access)
+            : access.count == 8  ? noteAlignedWrites<2>(wave, access)
+                                 : noteAlignedWrites<1>(wave, access);
+  }
+  if (doubt) {
+    checkWrites(wave, op, access, kind);
+  }
+  const std::uint32_t writer =
+      kind.serial << sequenceBits | static_cast<std::uint32_t>(2 * wave.id + kind.dma);
+  const std::uint32_t writerOp = op.index << 1 | (kind.atomic ? 1 : 0);
+  forEachLane(access.lanes, [&](int lane) {
+    const std::uint32_t address = access.address[lane];
+    const std::uint32_t first = address / 4, end = lastDword(address, access.count) + 1;
+    std::fill(writers.begin() + first, writers.begin() + end, writer);
+    std::fill(writerOps.begin() + first, writerOps.begin() + end, writerOp);
+    std::memset(valid.data() + address, kind.validLanes >> lane & 1 ? 1 : 0, access.count);
   });
 }
 

@@ -4,11 +4,11 @@
 // The LDS of one workgroup and, in strict mode, its shadow: which bytes are defined, who wrote and
 // read each dword last, and whether that access is ordered before the one at hand.
 //
-// Order. Every wave numbers its LDS writes in two sequences, each completed in order: 2w for
-// ds_* instructions (lgkmcnt), 2w+1 for loads to LDS (vmcnt). `completed[s]` is the newest number
-// of sequence s that the wave has waited for; a barrier publishes it for everybody. A dword's
-// writer is thus ordered before another wave's access exactly if its number is published.
-// Reads are stamped with the barrier epoch in which they happen.
+// Order. Every LDS write instruction of the workgroup gets the next number. A wave completes its
+// writes in two sequences, each in order: 2w for ds_* (lgkmcnt), 2w+1 for loads to LDS (vmcnt).
+// `completed[s]` is the newest number of sequence s that the wave has waited for; a barrier
+// publishes it for everybody. A dword's writer is thus ordered before another wave's access exactly
+// if its number is published. Reads are stamped with the barrier epoch in which they happen.
 #pragma once
 
 #include "runtime/emulator/Op.h"
@@ -40,11 +40,12 @@ public:
   std::uint8_t *data() { return contents.data(); }
   std::uint32_t size() const { return bytes; }
 
-  /// Numbers the wave's next write; `dma`: a load to LDS.
-  std::uint32_t nextSerial(int wave, bool dma) { return ++issued[2 * wave + dma]; }
+  /// Numbers the next write instruction.
+  std::uint32_t nextSerial() { return issued < maxSerial ? ++issued : issued; }
   void complete(int wave, bool dma, std::uint32_t serial) { completed[2 * wave + dma] = serial; }
-  /// All waves have arrived: what each has waited for is visible to all.
-  void barrier();
+  /// All waves have arrived: what each has waited for is visible to all. `oldest`: the smallest
+  /// number of a write that some wave has not waited for; 0: none.
+  void barrier(std::uint32_t oldest);
 
   /// Strict: notes a read, reports races and missing waits on `wave`. Returns the lanes whose bytes
   /// are all defined.
@@ -62,23 +63,33 @@ public:
   void carryRead(int wave, const Op &op, const LdsAccess &access);
 
 private:
-  struct Cell {
-    std::uint32_t writer = 0;   ///< sequence | number << 5; 0: nobody
-    std::uint32_t readers = 0;  ///< epoch << 16 | waves
-    std::uint32_t writerOp = 0; ///< index << 1 | atomic
-    std::uint32_t readerOp = 0;
-  };
-  /// True if the cell's writer is ordered before an access of `wave`.
-  bool isOrdered(const Cell &cell, int wave, bool isDma) const;
+  static constexpr unsigned sequenceBits = 5;
+  static constexpr std::uint32_t maxSerial = (1u << (31 - sequenceBits)) - 1;
+
+  template <unsigned dwords> std::uint64_t noteAlignedReads(const Wave &wave, const Op &op,
+                                                            const LdsAccess &access, bool &doubt);
+  template <unsigned dwords>
+  bool noteAlignedWrites(const Wave &wave, const LdsAccess &access) const;
+  void checkReads(Wave &wave, const Op &op, const LdsAccess &access) const;
+  void checkWrites(Wave &wave, const Op &op, const LdsAccess &access, const WriteKind &kind) const;
+  /// True if the dword's writer is ordered before an access of `wave`.
+  bool isOrdered(std::uint32_t dword, int wave, bool isDma) const;
   void reportWriter(Wave &wave, const Op &op, int lane, std::uint32_t dword, bool isWrite) const;
 
   std::uint32_t bytes;
   bool strict;
   std::vector<std::uint8_t> contents;
-  std::vector<Cell> cells;         ///< per dword
-  std::vector<std::uint8_t> valid; ///< per byte
+  // Per dword, with some room behind the last.
+  std::vector<std::uint32_t> writers;   ///< number << 5 | sequence; 0: nobody
+  std::vector<std::uint32_t> writerOps; ///< index << 1 | atomic
+  std::vector<std::uint32_t> readers;   ///< epoch << 16 | waves
+  std::vector<std::uint32_t> readerOps;
+  std::vector<std::uint8_t> valid; ///< per byte, 0 or 1
   std::uint32_t epoch = 1;
-  std::array<std::uint32_t, 2 * maxWaves> issued{}, completed{}, published{};
+  std::uint32_t issued = 0;
+  /// Writes with smaller numbers are all published: the quick test.
+  std::uint32_t firstUnpublished = 1;
+  std::array<std::uint32_t, 2 * maxWaves> completed{}, published{};
 };
 
 } // namespace kw::detail

@@ -83,7 +83,7 @@ void Wave::resetShadow() {
   sgprPending.fill(0);
   pendingVector = pendingScalar = 0;
   slot = 1000;
-  matrixSlot = transSlot = 0;
+  matrixSlot = matrixFree = transSlot = 0;
   vgprWritten.fill({});
   sgprWritten.fill({});
   matrixReadC.fill({});

@@ -104,6 +104,7 @@ struct Wave {
   unsigned pendingVector = 0, pendingScalar = 0;
   std::uint32_t slot = 1000;
   std::uint32_t matrixSlot = 0; ///< of the last matrix instruction
+  std::uint32_t matrixFree = 0; ///< a pass takes a slot: the next one is not issued before
   std::uint32_t transSlot = 0;  ///< of the last transcendental one
   std::array<WriteStamp, vectorRegisterCount> vgprWritten{};
   std::array<WriteStamp, scalarReg::count> sgprWritten{};

@@ -210,7 +210,12 @@ bool Workgroup::releaseBarrier() {
     waiting->report(FindingKind::barrierDivergence, ops[waiting->pc - 1], -1,
                     fmt::format("{} of {} waves had ended", ended, waves.size()));
   }
-  lds.barrier();
+  std::uint32_t oldest = 0;
+  for (const auto &wave : waves) {
+    const std::uint32_t serial = oldestLdsWrite(*wave);
+    oldest = serial != 0 && (oldest == 0 || serial < oldest) ? serial : oldest;
+  }
+  lds.barrier(oldest);
   for (const auto &wave : waves) {
     if (wave->state == Wave::State::atBarrier) {
       if (strict) {

@@ -144,7 +144,7 @@ void writeAt(Wave &wave, const Op &op, std::int64_t offset, const Operand &data,
 }
 
 void write(Wave &wave, const Op &op) {
-  const u32 serial = wave.group->lds.nextSerial(wave.id, false);
+  const u32 serial = wave.group->lds.nextSerial();
   wave.issuing.ldsWrite = true;
   wave.issuing.serial = serial;
   writeAt(wave, op, op.imm, op.source[1], serial);
@@ -224,7 +224,7 @@ template <class T, auto F> void atomic(Wave &wave, const Op &op) {
   Addresses addresses;
   resolve(wave, op, op.imm, sizeof(T), sizeof(T), addresses);
   u64 defined = allLanes;
-  const u32 serial = lds.nextSerial(wave.id, false);
+  const u32 serial = lds.nextSerial();
   wave.issuing.ldsWrite = true;
   wave.issuing.serial = serial;
   if (wave.strict()) {

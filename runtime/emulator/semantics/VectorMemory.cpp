@@ -268,7 +268,7 @@ void loadPlacesToLds(Wave &wave, const Op &op, const Places &places) {
   const unsigned count = op.accessBytes;
   const u32 base = wave.sgpr[scalarReg::m0] + static_cast<u32>(op.imm);
   const u32 step = std::max(4u, count);
-  const u32 serial = lds.nextSerial(wave.id, true);
+  const u32 serial = lds.nextSerial();
   wave.issuing.loadToLds = true;
   wave.issuing.serial = serial;
   alignas(64) u32 at[laneCount];
@@ -426,7 +426,7 @@ void flat(Wave &wave, const Op &op) {
       } else if (isStore) {
         std::memcpy(lds.data() + one[l], bytes, count);
         if (wave.strict()) {
-          const u32 serial = lds.nextSerial(wave.id, false);
+          const u32 serial = lds.nextSerial();
           wave.issuing.ldsWrite = true;
           wave.issuing.serial = serial;
           lds.noteWrites(wave, op, {u64{1} << l, one, count},
