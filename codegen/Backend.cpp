@@ -69,7 +69,7 @@ Expected<void> cleanUp(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
   llvm::ModulePassManager passes;
-  if (llvm::Error error = builder.parsePassPipeline(passes, "function(early-cse,instcombine)")) {
+  if (llvm::Error error = builder.parsePassPipeline(passes, "function(early-cse,instcombine<no-verify-fixpoint>)")) {
     return failed("LLVM pass pipeline: " + llvm::toString(std::move(error)));
   }
   passes.run(module, modules);

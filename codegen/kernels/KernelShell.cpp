@@ -13,7 +13,7 @@ using namespace mlir;
 namespace kw {
 namespace {
 
-constexpr int ldsAlignment = 1024; // keeps M0 of loads to LDS and offsets simple
+constexpr int ldsAlignment = 16; // of the widest access; the plan counts no more padding
 constexpr unsigned ldsAddressSpace = 3;
 
 /// What the kernels never ask for. Without these LLVM would pass eight more scalar registers and

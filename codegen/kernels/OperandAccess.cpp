@@ -90,8 +90,8 @@ void OperandAccess::preparePiece(int piece) {
   Piece prepared;
   findPosition(piece, prepared);
   findLaneOffset(piece, prepared);
-  prepared.staged = tile.layout.path == OperandPath::direct ? stagedPerWave(piece)
-                                                            : stagedPerLane(piece, prepared);
+  prepared.staged =
+      tile.layout.path == OperandPath::direct ? stagedPerWave(piece) : stagedPerLane(piece);
   pieces.push_back(prepared);
 }
 
@@ -167,48 +167,50 @@ OperandAccess::Offset OperandAccess::stagedPerWave(int piece) {
   return offset;
 }
 
-OperandAccess::Offset OperandAccess::stagedPerLane(int piece, const Piece &prepared) {
-  const Offset offset =
-      mapped(stagedMaps,
-             overItems([&](int wave, int lane) { return stagedAddress(tile, piece, wave, lane); }),
-             item.index);
-  if (offset.base) {
-    return offset;
-  }
-  Value linear = setup.add(setup.mul(prepared.row, tile.layout.rowBytes), prepared.byte);
-  switch (tile.layout.layout) {
-  case LdsLayout::plain:
-    return {linear};
-  case LdsLayout::swizzle:
-    return {setup.exclusiveOr(linear, swizzleMask(prepared.row))};
-  case LdsLayout::padding:
-    return {setup.add(linear, setup.mul(prepared.row, granuleBytes))};
-  }
-  return {};
+OperandAccess::Offset OperandAccess::stagedPerLane(int piece) {
+  return laidOut(stagedMaps, [&](const OperandTile &of) {
+    return overItems([&](int wave, int lane) { return stagedAddress(of, piece, wave, lane); });
+  });
 }
 
 OperandAccess::Offset OperandAccess::fragmentOffset(int fragment, int slice, int read) {
-  auto tableOf = [&](const OperandTile &of) {
+  return laidOut(fragmentMaps, [&](const OperandTile &of) {
     return overItems([&](int wave, int lane) {
       return fragmentAddress(of, waveIndexOf[wave], fragment, slice, read, lane);
     });
-  };
+  });
+}
+
+/// Where rows, waves or chunks are no powers of two, layouts carry from bit to bit of the index.
+/// Plain addresses are a sum of bits nevertheless; the layout is applied to them.
+OperandAccess::Offset
+OperandAccess::laidOut(std::vector<Known> &known,
+                       llvm::function_ref<std::vector<std::int64_t>(const OperandTile &)> tableOf) {
   std::vector<std::int64_t> table = tableOf(tile);
-  Offset offset = mapped(fragmentMaps, table, item.index);
-  if (offset.base) {
+  if (const Offset offset = mapped(known, table, item.index); offset.base) {
     return offset;
   }
-  // Padding between chunks carries from bit to bit unless rows divide a chunk: add it to the plain
-  // address.
-  assert(tile.layout.layout == LdsLayout::padding && tile.layout.path == OperandPath::direct);
-  OperandTile unpadded = tile;
-  unpadded.layout.layout = LdsLayout::plain;
-  const std::optional<IndexMap> plain = fitIndexMap(tableOf(unpadded));
-  assert(plain && "plain addresses are sums of bits of the index");
-  Value linear = setup.map(item.index, *plain);
-  Value padded = setup.add(linear, setup.mul(setup.shiftRight(linear, chunkShift), granuleBytes));
-  fragmentMaps.push_back({std::move(table), padded});
-  return {padded};
+  OperandTile plain = tile;
+  plain.layout.layout = LdsLayout::plain;
+  const std::optional<IndexMap> map = fitIndexMap(tableOf(plain));
+  assert(map && "plain addresses are sums of bits of the index");
+  known.push_back({std::move(table), fromPlain(setup.map(item.index, *map))});
+  return {known.back().value};
+}
+
+/// TileLayout::address as arithmetic.
+Value OperandAccess::fromPlain(Value linear) {
+  Value row = setup.div(linear, tile.layout.rowBytes);
+  switch (tile.layout.layout) {
+  case LdsLayout::plain:
+    return linear;
+  case LdsLayout::swizzle:
+    return setup.exclusiveOr(linear, swizzleMask(row));
+  case LdsLayout::padding:
+    break;
+  }
+  Value pads = tile.layout.path == OperandPath::lds ? row : setup.shiftRight(linear, chunkShift);
+  return setup.add(linear, setup.mul(pads, granuleBytes));
 }
 
 Value OperandAccess::alongK(TileBuilder &tiles, Value k) const {

@@ -84,8 +84,11 @@ private:
   void findLaneOffset(int piece, Piece &result);
   mlir::Value maskAbsent(int piece, const Piece &prepared, mlir::Value offset);
   Offset stagedPerWave(int piece);
-  Offset stagedPerLane(int piece, const Piece &prepared);
+  Offset stagedPerLane(int piece);
   Offset fragmentOffset(int fragment, int slice, int read);
+  Offset laidOut(std::vector<Known> &known,
+                 llvm::function_ref<std::vector<std::int64_t>(const OperandTile &)> tableOf);
+  mlir::Value fromPlain(mlir::Value linear);
   GlobalAddress address(TileBuilder &tiles, int piece, const StepSource &step) const;
   mlir::Value shortStepOffset(TileBuilder &tiles, const Piece &piece, int elements) const;
 
