@@ -1,0 +1,125 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tests/experiments/kernels/RandomTrials.h"
+
+#include "codegen/Compile.h"
+#include "runtime/RandomValues.h"
+#include "search/Space.h"
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace kw {
+namespace {
+
+/// Draws of one trial, one after the other.
+class Dice {
+public:
+  Dice(std::uint64_t seed, std::uint64_t stream) : seed(randomBits(seed, stream)) {}
+  std::uint64_t bits() { return randomBits(seed, drawn++); }
+  std::int64_t below(std::int64_t count) {
+    return static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(count));
+  }
+  template <std::size_t n> auto pick(const std::array<const char *, n> &choices) {
+    return choices[static_cast<std::size_t>(below(n))];
+  }
+
+private:
+  std::uint64_t seed, drawn = 0;
+};
+
+constexpr std::array<std::int64_t, 16> primes{1,   2,   3,   5,   7,   13,  31,  61,
+                                              101, 127, 193, 257, 389, 509, 769, 1021};
+
+/// Of every magnitude: a prime, a multiple of a power of two, or anything.
+std::int64_t size(Dice &dice, std::int64_t largest) {
+  std::int64_t result = 0;
+  switch (dice.below(4)) {
+  case 0:
+    result = primes[static_cast<std::size_t>(dice.below(primes.size()))];
+    break;
+  case 1:
+  case 2:
+    result = (1 + dice.below(12)) << (3 + dice.below(5));
+    break;
+  default:
+    result = 1 + dice.below(largest);
+    break;
+  }
+  return std::min(result, largest);
+}
+
+std::string gemmText(Dice &dice) {
+  const std::int64_t m = size(dice, 1200);
+  const std::int64_t n = size(dice, 1200);
+  const std::int64_t k = size(dice, 1500);
+  std::string text =
+      fmt::format("gemm m={} n={} k={} dtype={} b={}", m, n, k,
+                  dice.pick(std::array{"f16", "bf16"}), dice.pick(std::array{"nk", "kn"}));
+  if (dice.below(3) == 0) { // gaps behind rows
+    text += fmt::format(" lda={} ldc={}", k + 8 * dice.below(5), n + 4 * dice.below(5));
+  }
+  return text;
+}
+
+std::string rmsNormText(Dice &dice) {
+  return fmt::format("rmsnorm rows={} cols={} dtype={} weight={} residual={}", size(dice, 300),
+                     size(dice, 9000), dice.pick(std::array{"f16", "bf16", "f32"}), dice.below(2),
+                     dice.below(2));
+}
+
+} // namespace
+
+RandomTrial randomTrial(std::uint64_t seed, std::uint64_t index) {
+  Dice dice(seed, index);
+  const Target &target = *targets().front();
+  while (true) {
+    const bool norm = dice.below(5) == 0;
+    const auto problem = parseProblem(norm ? rmsNormText(dice) : gemmText(dice));
+    if (!problem) {
+      continue;
+    }
+    const std::vector<Schedule> drawn = Space(*problem, target).sample(1, dice.bits());
+    if (!drawn.empty()) {
+      return {*problem, drawn.front()};
+    }
+  }
+}
+
+TrialOutcome runTrial(const RandomTrial &trial, Device &device, int jobs) {
+  using Clock = std::chrono::steady_clock;
+  TrialOutcome outcome;
+  const Target &target = *targets().front();
+  const auto compiled = compile(trial.problem, trial.schedule, target);
+  if (!compiled) {
+    return {TrialOutcome::State::compileFailed, compiled.error().message};
+  }
+  outcome.compileMilliseconds = compiled->milliseconds;
+  const auto start = Clock::now();
+  ValidateOptions options;
+  options.jobs = jobs;
+  const auto validation = validate(compiled->object, target, device, options);
+  outcome.validateSeconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (!validation || !validation->ok) {
+    outcome.state = TrialOutcome::State::wrong;
+    outcome.detail = "error: " + (validation ? std::string() : validation.error().message);
+    if (validation) {
+      const Finding &finding = validation->findings.front();
+      outcome.detail = fmt::format("{} pc {:#x} {}: {}", finding.kind, finding.pc,
+                                   finding.instruction, finding.detail);
+    }
+    return outcome;
+  }
+  for (const KernelResources &kernel : compiled->object.kernels) {
+    if (kernel.vgprSpills + kernel.sgprSpills > 0 || kernel.scratchBytes > 0) {
+      outcome.state = TrialOutcome::State::spilled;
+      outcome.detail = fmt::format("{} vgpr, {} sgpr spills, {} bytes of scratch",
+                                   kernel.vgprSpills, kernel.sgprSpills, kernel.scratchBytes);
+    }
+  }
+  return outcome;
+}
+
+} // namespace kw

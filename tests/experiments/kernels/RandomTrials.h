@@ -1,0 +1,36 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Random problems with random legal schedules, compiled and proven in strict mode.
+#pragma once
+
+#include "ir/Problem.h"
+#include "ir/Schedule.h"
+#include "runtime/Validator.h"
+
+#include <cstdint>
+#include <string>
+
+namespace kw {
+
+struct RandomTrial {
+  Problem problem;
+  Schedule schedule;
+
+  std::string text() const { return print(problem) + " --schedule " + print(schedule); }
+};
+
+/// Trial `index` of a series: sizes from 1 upwards, primes included, every type and order that the
+/// rules admit; a schedule drawn uniformly from the legal ones. Problems without a legal schedule
+/// are passed over.
+RandomTrial randomTrial(std::uint64_t seed, std::uint64_t index);
+
+struct TrialOutcome {
+  enum class State { ok, compileFailed, spilled, wrong };
+  State state = State::ok;
+  std::string detail; ///< the error or the first finding
+  double compileMilliseconds = 0, validateSeconds = 0;
+};
+TrialOutcome runTrial(const RandomTrial &trial, Device &device, int jobs);
+
+} // namespace kw
