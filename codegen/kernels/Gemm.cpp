@@ -110,8 +110,23 @@ private:
     for (int wave = 0; wave < item.waves; ++wave) {
       waveIndex.push_back(isA ? waveRow(wave) : waveColumn(wave));
     }
-    return OperandAccess(shell, tile, source, item, waveIndex, schedule.pipeline.stages,
+    return OperandAccess(shell, tile, source, item, waveIndex, stageAddresses(which),
                          tiles.elementType(isA ? gemm.aType : gemm.bType));
+  }
+
+  /// LLVM lays LDS out by size, largest first, then by name; a's names come before b's.
+  std::vector<std::int64_t> stageAddresses(TileOperand which) const {
+    const int stages = schedule.pipeline.stages;
+    const std::int64_t a = operandTile(gemm, schedule, TileOperand::a).stageBytes();
+    const std::int64_t b = operandTile(gemm, schedule, TileOperand::b).stageBytes();
+    const bool isA = which == TileOperand::a;
+    const bool isFirst = isA ? a >= b : b > a;
+    std::vector<std::int64_t> addresses;
+    for (int stage = 0; stage < stages; ++stage) {
+      addresses.push_back(isA ? (isFirst ? 0 : stages * b) + stage * a
+                              : (isFirst ? 0 : stages * a) + stage * b);
+    }
+    return addresses;
   }
 
   int waveRow(int wave) const { return wave / schedule.tiling.wavesN; }

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int waveSize = 64;
 constexpr int granuleBytes = 16;
+constexpr std::int64_t largestLdsOffset = 65536;
 constexpr int chunkShift = 10; // padding of the direct path stands after 1 KiB
 /// Out of range of every buffer, and stays so with any scalar offset below 2^31 added.
 constexpr std::int64_t outOfRange = 0x80000000;
@@ -24,13 +25,11 @@ std::string_view ldsName(TileOperand operand) { return operand == TileOperand::a
 
 OperandAccess::OperandAccess(KernelShell &shell, const OperandTile &tile,
                              const OperandSource &source, const WorkItem &item,
-                             std::vector<int> waveIndexOf, int stageCount, Type elementType)
+                             std::vector<int> waveIndexOf,
+                             const std::vector<std::int64_t> &stageAddresses, Type elementType)
     : tile(tile), from(source), item(item), waveIndexOf(std::move(waveIndexOf)),
       element(elementType), setup(shell.tiles) {
-  for (int stage = 0; stage < stageCount; ++stage) {
-    stages.push_back(
-        shell.makeLds(fmt::format("{}{}", ldsName(tile.operand), stage), tile.stageBytes()));
-  }
+  makeStages(shell, stageAddresses);
   for (int piece = 0; piece < tile.pieces; ++piece) {
     preparePiece(piece);
   }
@@ -41,6 +40,51 @@ OperandAccess::OperandAccess(KernelShell &shell, const OperandTile &tile,
       }
     }
   }
+  // Now, before the loop, compute what the stages' accesses will look up.
+  for (const Stage &stage : stages) {
+    for (const Offset &offset : fragments) {
+      readOffset(offset, stage);
+    }
+    for (const Piece &piece : pieces) {
+      if (tile.layout.path == OperandPath::lds) {
+        shifted(piece.staged, stage);
+      }
+    }
+  }
+}
+
+/// An LDS instruction's offset has 16 bits. Stages above 64 KiB of LDS get lane offsets of their
+/// own, a window of 64 KiB sharing one.
+void OperandAccess::makeStages(KernelShell &shell,
+                               const std::vector<std::int64_t> &stageAddresses) {
+  std::int64_t shift = 0;
+  Value pinnedShift;
+  for (std::size_t stage = 0; stage < stageAddresses.size(); ++stage) {
+    const std::int64_t address = stageAddresses[stage];
+    if (address + tile.stageBytes() > shift + largestLdsOffset) {
+      shift = address;
+      pinnedShift = setup.pinScalar(setup.constant(shift));
+    }
+    Value lds = shell.makeLds(fmt::format("{}{}", ldsName(tile.operand), stage), tile.stageBytes());
+    stages.push_back({lds, shift, pinnedShift});
+  }
+}
+
+OperandAccess::Offset OperandAccess::shifted(const Offset &offset, const Stage &stage) {
+  if (!stage.pinnedShift) {
+    return offset;
+  }
+  Value &base = shiftedBases[{offset.base.getAsOpaquePointer(), stage.shift}];
+  if (!base) {
+    base = setup.add(offset.base, stage.pinnedShift);
+  }
+  return {base, static_cast<std::int32_t>(offset.immediate - stage.shift)};
+}
+
+/// LLVM folds the stage's address into the constants of loads and stores alone. A transposing read
+/// is a call to it, whose lane offset already contains the stage.
+OperandAccess::Offset OperandAccess::readOffset(const Offset &offset, const Stage &stage) {
+  return tile.layout.transposing ? offset : shifted(offset, stage);
 }
 
 template <typename Function>
@@ -236,7 +280,7 @@ GlobalAddress OperandAccess::address(TileBuilder &tiles, int piece, const StepSo
 
 void OperandAccess::loadDirect(TileBuilder &tiles, int piece, int stage, const StepSource &step) {
   const Offset &staged = pieces[piece].staged;
-  tiles.copyToLds(address(tiles, piece, step), stages[stage], staged.base, staged.immediate,
+  tiles.copyToLds(address(tiles, piece, step), stages[stage].lds, staged.base, staged.immediate,
                   tile.vectorBytes);
 }
 
@@ -245,20 +289,21 @@ Value OperandAccess::load(TileBuilder &tiles, int piece, const StepSource &step)
 }
 
 void OperandAccess::writeLds(TileBuilder &tiles, int piece, int stage, Value value) {
-  const Offset &staged = pieces[piece].staged;
-  tiles.storeLds(value, stages[stage], staged.base, staged.immediate);
+  const Offset staged = shifted(pieces[piece].staged, stages[stage]);
+  tiles.storeLds(value, stages[stage].lds, staged.base, staged.immediate);
 }
 
 Value OperandAccess::readFragment(TileBuilder &tiles, int fragment, int slice, int stage) {
   SmallVector<Value> lanes;
   SmallVector<std::int32_t> immediates;
   for (int read = 0; read < tile.reads; ++read) {
-    const Offset &offset = fragments[(fragment * tile.slices + slice) * tile.reads + read];
+    const Offset offset =
+        readOffset(fragments[(fragment * tile.slices + slice) * tile.reads + read], stages[stage]);
     lanes.push_back(offset.base);
     immediates.push_back(offset.immediate);
   }
   const int elements = tile.fragmentRows * tile.fragmentK / waveSize;
-  return tiles.readLds(tiles.vectorType(elements, element), stages[stage], lanes, immediates,
+  return tiles.readLds(tiles.vectorType(elements, element), stages[stage].lds, lanes, immediates,
                        tile.layout.transposing);
 }
 

@@ -13,6 +13,8 @@
 #include "codegen/kernels/KernelShell.h"
 #include "ir/OperandLayout.h"
 
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace kw {
@@ -42,10 +44,12 @@ struct WorkItem {
 
 class OperandAccess {
 public:
-  /// `waveIndexOf[w]`: position of wave w's tile along the operand's m or n.
+  /// `waveIndexOf[w]`: position of wave w's tile along the operand's m or n. `stageAddresses`:
+  /// where LLVM is expected to place the stages in LDS; being wrong costs registers, not
+  /// correctness.
   OperandAccess(KernelShell &shell, const OperandTile &tile, const OperandSource &source,
-                const WorkItem &item, std::vector<int> waveIndexOf, int stages,
-                mlir::Type elementType);
+                const WorkItem &item, std::vector<int> waveIndexOf,
+                const std::vector<std::int64_t> &stageAddresses, mlir::Type elementType);
 
   const OperandTile &layout() const { return tile; }
   const OperandSource &source() const { return from; }
@@ -75,10 +79,21 @@ private:
   };
 
   template <typename Function> std::vector<std::int64_t> overItems(Function function) const;
+  /// An LDS allocation, and the distance to subtract from immediates and add to lane offsets so
+  /// that immediates fit an LDS instruction.
+  struct Stage {
+    mlir::Value lds;
+    std::int64_t shift = 0;
+    mlir::Value pinnedShift; ///< null: 0
+  };
+
   /// Null base: the function is none that fitIndexMap finds.
   Offset mapped(std::vector<Known> &known, std::vector<std::int64_t> table, mlir::Value index);
   mlir::Value swizzleMask(mlir::Value row);
 
+  void makeStages(KernelShell &shell, const std::vector<std::int64_t> &stageAddresses);
+  Offset shifted(const Offset &offset, const Stage &stage);
+  Offset readOffset(const Offset &offset, const Stage &stage);
   void preparePiece(int piece);
   void findPosition(int piece, Piece &result);
   void findLaneOffset(int piece, Piece &result);
@@ -98,7 +113,8 @@ private:
   std::vector<int> waveIndexOf;
   mlir::Type element;
   TileBuilder setup; ///< inserts before the loop
-  std::vector<mlir::Value> stages;
+  std::vector<Stage> stages;
+  std::map<std::pair<void *, std::int64_t>, mlir::Value> shiftedBases; ///< by base and shift
   std::vector<Piece> pieces;
   std::vector<Known> rowMaps, byteMaps, stagedMaps, waveMaps, fragmentMaps;
   /// By (fragment * slices + slice) * reads + read.

@@ -91,6 +91,10 @@ Value TileBuilder::map(Value index, const IndexMap &map) {
                                      numbers(map.exclusive));
 }
 
+Value TileBuilder::pinScalar(Value value) {
+  return dialect::PinScalarOp::create(builder, loc, builder.getI32Type(), value);
+}
+
 Value TileBuilder::laneIndex(int workItems) {
   return dialect::LaneIndexOp::create(builder, loc, builder.getI32Type(), workItems);
 }

@@ -49,6 +49,7 @@ public:
 
   // kw operations.
   mlir::Value map(mlir::Value index, const IndexMap &map);
+  mlir::Value pinScalar(mlir::Value value);
   mlir::Value laneIndex(int workItems);
   mlir::Value waveIndex(int waves);
   mlir::Value workgroupIndex(); ///< along x

@@ -72,6 +72,15 @@ void lower(dialect::MapIndexOp op) {
   replace(op, math.add(sum, math.constant(op.getBase())));
 }
 
+void lower(dialect::PinScalarOp op) {
+  OpBuilder builder(op);
+  auto pinned = LLVM::InlineAsmOp::create(
+      builder, op.getLoc(), op.getType(), op.getValue(), "; scalar", "=s,0",
+      /*has_side_effects=*/false, /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+      /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr);
+  replace(op, pinned->getResults());
+}
+
 void lower(dialect::LaneIndexOp op) {
   OpBuilder builder(op);
   replace(op, ROCDL::ThreadIdXOp::create(builder, op.getLoc(), builder.getI32Type())->getResults());
@@ -149,8 +158,9 @@ struct LowerIndicesPass : PassWrapper<LowerIndicesPass, OperationPass<>> {
   void runOnOperation() override {
     getOperation()->walk([](Operation *op) {
       llvm::TypeSwitch<Operation *>(op)
-          .Case<dialect::MapIndexOp, dialect::LaneIndexOp, dialect::WaveIndexOp, dialect::TileOfOp,
-                dialect::BufferOp>([](auto concrete) { lower(concrete); });
+          .Case<dialect::MapIndexOp, dialect::PinScalarOp, dialect::LaneIndexOp,
+                dialect::WaveIndexOp, dialect::TileOfOp, dialect::BufferOp>(
+              [](auto concrete) { lower(concrete); });
     });
   }
 };

@@ -16,7 +16,7 @@ namespace kw {
 /// --kw-pin-order: a scheduling barrier after every operation of the tile program in functions
 /// marked `kw.pin_order`, so that LLVM keeps the planned order.
 std::unique_ptr<mlir::Pass> createPinOrderPass();
-/// --kw-lower-indices: map_index, lane_index, wave_index, tile_of, buffer.
+/// --kw-lower-indices: map_index, pin_scalar, lane_index, wave_index, tile_of, buffer.
 std::unique_ptr<mlir::Pass> createLowerIndicesPass();
 /// --kw-lower-memory: load, store, copy_to_lds, store_lds, read_fragment.
 std::unique_ptr<mlir::Pass> createLowerMemoryPass();

@@ -24,6 +24,17 @@ def Kw_MapIndexOp : KwOp<"map_index", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Kw_PinScalarOp : KwOp<"pin_scalar", [Pure]> {
+  let summary = "the same number in a scalar register, opaque to LLVM";
+  let description = [{
+    Keeps LLVM from folding a distance into constants that no longer fit an instruction's offset: each
+    of them would cost a vector register.
+  }];
+  let arguments = (ins I32:$value);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$value attr-dict";
+}
+
 def Kw_LaneIndexOp : KwOp<"lane_index", [Pure]> {
   let summary = "index of the work-item within the workgroup: lane + 64 * wave";
   let arguments = (ins I32Attr:$workItems);
