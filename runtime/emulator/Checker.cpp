@@ -313,6 +313,12 @@ void flowScalar(Wave &wave, const Op &op) {
       valid[word] = scalarWord(wave, chosen, word).valid;
     }
   }
+  if (!all && (op.flow == Flow::carryUp || op.flow == Flow::carryDown)) {
+    const int word = op.flow == Flow::carryUp ? 0 : 1;
+    const bool defined =
+        scalarWord(wave, op.source[0], word).valid == ~0u && scalarDefined(wave, op.source[1]);
+    valid[word] = defined ? ~0u : 0;
+  }
   const bool allValid = (valid[0] & valid[1]) == ~0u;
   if (op.writesExec && !allValid) {
     reportUndefined(wave, op, op.source[0], 0, "EXEC");
@@ -375,6 +381,22 @@ void flowByWord(Wave &wave, const Op &op, std::uint64_t written) {
   }
 }
 
+/// Lanes in which word `word` of all 64-bit sources, and the 32-bit ones, are defined.
+std::uint64_t definedWords(const Wave &wave, const Op &op, int word) {
+  std::uint64_t valid = allLanes;
+  for (int i = 0; i < op.sourceCount; ++i) {
+    const Operand &operand = op.source[i];
+    if (operand.file == File::vector && operand.words == 2) {
+      valid &= wave.vgprValid[operand.reg + word];
+    } else if (operand.file == File::scalar && operand.words == 2) {
+      valid &= wave.sgprValid[operand.reg + word] == ~0u ? allLanes : 0;
+    } else {
+      valid &= definedLanes(wave, operand);
+    }
+  }
+  return valid;
+}
+
 /// v_cndmask: where the chosen source is defined.
 std::uint64_t flowSelect(const Wave &wave, const Op &op) {
   const std::uint64_t a = definedLanes(wave, op.source[0]), b = definedLanes(wave, op.source[1]);
@@ -420,11 +442,15 @@ void flowVector(Wave &wave, const Op &op) {
       origin = originOf(wave, op.source[i]);
     }
   }
+  const int ownWord = op.flow == Flow::carryUp ? 0 : op.flow == Flow::carryDown ? 1 : -1;
+  const std::uint64_t ownValid =
+      ownWord >= 0 && valid != allLanes ? definedWords(wave, op, ownWord) : valid;
   for (int i = 0; i < op.resultCount; ++i) {
     const Operand &result = op.result[i];
     for (int word = 0; word < result.words; ++word) {
       if (result.file == File::vector) {
-        setVectorValid(wave, op, result.reg + word, written, valid, origin);
+        const bool isOwn = result.words == 2 && word == ownWord;
+        setVectorValid(wave, op, result.reg + word, written, isOwn ? ownValid : valid, origin);
       } else if (result.file == File::scalar) {
         const std::uint64_t bits = valid | ~wave.exec(); // inactive lanes give 0
         setScalarValid(wave, op, result.reg + word, static_cast<std::uint32_t>(bits >> (32 * word)),

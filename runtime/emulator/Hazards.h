@@ -3,9 +3,9 @@
 //
 // Wait states that gfx950 needs between some instructions and that hardware does not enforce.
 // [gfx950.md 4.3, taken from LLVM's hazard recognizer] Each executed instruction is one wait state,
-// s_nop n is n + 1; a matrix instruction waits until the one before has left the pipe, a pass is one.
-// Left out, as hand-written kernels of AMD do without everywhere: the one state between a write of
-// M0 and a load to LDS, and those before a lane mask is read from an SGPR pair.
+// s_nop n is n + 1; a matrix instruction waits until the one before has left the pipe, a pass is
+// one. Left out, as hand-written kernels of AMD do without everywhere: the one state between a
+// write of M0 and a load to LDS, and those before a lane mask is read from an SGPR pair.
 #pragma once
 
 #include "runtime/emulator/Wave.h"

@@ -101,7 +101,8 @@ void Lds::reportWriter(Wave &wave, const Op &op, int lane, std::uint32_t dword,
                                            "that"));
 }
 
-// ---- Reads ---------------------------------------------------------------------------------------
+// ---- Reads
+// ---------------------------------------------------------------------------------------
 
 /// Stamps all dwords and looks quickly for a writer that might not be ordered (`doubt`).
 template <unsigned dwords>
@@ -150,8 +151,8 @@ std::uint64_t Lds::noteReads(Wave &wave, const Op &op, const LdsAccess &access) 
   } else {
     carryRead(wave.id, op, access);
     forEachLane(access.lanes, [&](int lane) {
-      defined &= ~(std::uint64_t{!allOnes(valid.data() + access.address[lane], access.count)}
-                   << lane);
+      defined &=
+          ~(std::uint64_t{!allOnes(valid.data() + access.address[lane], access.count)} << lane);
     });
   }
   if (doubt) {
@@ -179,7 +180,8 @@ std::uint64_t Lds::noteAtomics(Wave &, const Op &, const LdsAccess &access) {
   return defined;
 }
 
-// ---- Writes --------------------------------------------------------------------------------------
+// ---- Writes
+// --------------------------------------------------------------------------------------
 
 /// True if some dword needs checkWrites.
 template <unsigned dwords>

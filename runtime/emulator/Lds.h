@@ -66,8 +66,9 @@ private:
   static constexpr unsigned sequenceBits = 5;
   static constexpr std::uint32_t maxSerial = (1u << (31 - sequenceBits)) - 1;
 
-  template <unsigned dwords> std::uint64_t noteAlignedReads(const Wave &wave, const Op &op,
-                                                            const LdsAccess &access, bool &doubt);
+  template <unsigned dwords>
+  std::uint64_t noteAlignedReads(const Wave &wave, const Op &op, const LdsAccess &access,
+                                 bool &doubt);
   template <unsigned dwords>
   bool noteAlignedWrites(const Wave &wave, const LdsAccess &access) const;
   void checkReads(Wave &wave, const Op &op, const LdsAccess &access) const;

@@ -92,6 +92,8 @@ enum class Flow : std::uint8_t {
   select,     ///< v_cndmask: the chosen source
   handler,    ///< the handler sets it (crosses lanes)
   accumulate, ///< allSources, and the destination is a source
+  carryUp,    ///< 64-bit: the low word depends on low words only
+  carryDown,  ///< the high word depends on high words only
   // Scalar, bit by bit: a known 0 decides an AND, a known 1 an OR.
   bits,
   bitAnd,

@@ -146,7 +146,8 @@ std::span<const Semantics> integerRows() {
       {"V_ACCVGPR_READ_B32", lanes<[](u32 a) { return a; }>},
       {"V_ACCVGPR_WRITE_B32", lanes<[](u32 a) { return a; }>},
       {"V_ACCVGPR_MOV_B32", lanes<[](u32 a) { return a; }>},
-      {"V_CNDMASK_B32", lanes<[](u32 a, u32 b, Bit c) { return c.set ? b : a; }>, Flow::select},
+      // Float: the negated source of a 64-bit encoding is used by compilers.
+      {"V_CNDMASK_B32", lanes<[](f32 a, f32 b, Bit c) { return c.set ? b : a; }>, Flow::select},
 
       {"V_NOT_B32", lanes<[](u32 a) { return ~a; }>},
       {"V_AND_B32", lanes<[](u32 a, u32 b) { return a & b; }>},
@@ -179,11 +180,12 @@ std::span<const Semantics> integerRows() {
       {"V_LSHLREV_B32", lanes<[](u32 a, u32 b) { return b << (a & 31); }>},
       {"V_LSHRREV_B32", lanes<[](u32 a, u32 b) { return (b >> (a & 31)); }>},
       {"V_ASHRREV_I32", lanes<[](u32 a, i32 b) { return (b >> (a & 31)); }>},
-      {"V_LSHLREV_B64", lanes<[](u32 a, u64 b) { return b << (a & 63); }>},
-      {"V_LSHRREV_B64", lanes<[](u32 a, u64 b) { return (b >> (a & 63)); }>},
-      {"V_ASHRREV_I64", lanes<[](u32 a, i64 b) { return (b >> (a & 63)); }>},
+      {"V_LSHLREV_B64", lanes<[](u32 a, u64 b) { return b << (a & 63); }>, Flow::carryUp},
+      {"V_LSHRREV_B64", lanes<[](u32 a, u64 b) { return (b >> (a & 63)); }>, Flow::carryDown},
+      {"V_ASHRREV_I64", lanes<[](u32 a, i64 b) { return (b >> (a & 63)); }>, Flow::carryDown},
       {"V_LSHL_ADD_U32", lanes<[](u32 a, u32 b, u32 c) { return (a << (b & 31)) + c; }>},
-      {"V_LSHL_ADD_U64", lanes<[](u64 a, u32 b, u64 c) { return (a << (b & 7)) + c; }>},
+      {"V_LSHL_ADD_U64", lanes<[](u64 a, u32 b, u64 c) { return (a << (b & 7)) + c; }>,
+       Flow::carryUp},
       {"V_ADD_LSHL_U32", lanes<[](u32 a, u32 b, u32 c) { return (a + b) << (c & 31); }>},
       {"V_LSHL_OR_B32", lanes<[](u32 a, u32 b, u32 c) { return (a << (b & 31)) | c; }>},
 
@@ -227,8 +229,8 @@ std::span<const Semantics> integerRows() {
       {"V_MAD_I32_I24", lanes<[](u32 a, u32 b, u32 c) {
          return static_cast<u32>(signed24(a)) * static_cast<u32>(signed24(b)) + c;
        }>},
-      {"V_MAD_U64_U32", mad64<u32, u64>},
-      {"V_MAD_I64_I32", mad64<i32, i64>},
+      {"V_MAD_U64_U32", mad64<u32, u64>, Flow::carryUp},
+      {"V_MAD_I64_I32", mad64<i32, i64>, Flow::carryUp},
       {"V_SAD_U8", lanes<[](u32 a, u32 b, u32 c) { return sumOfDifferences(a, b) + c; }>},
       {"V_SAD_U32", lanes<[](u32 a, u32 b, u32 c) { return ((a > b) ? a - b : b - a) + c; }>},
 

@@ -27,12 +27,18 @@ struct Places {
   u64 base = 0;      ///< buffer: added to offset
   u64 limit = 0;     ///< buffer: num_records in bytes
   u64 at[laneCount]; ///< address, or offset from the buffer's base
+  u64 scalarOffset = 0; ///< buffer: its part of `at`
   u64 allInside = 0; ///< lanes whose access is fully in the buffer
 
   u64 address(int lane) const { return base + at[lane]; }
   /// How many of `count` bytes from `from` on are readable: all, or none (checked per dword).
   bool inside(int lane, u64 from, u64 count) const {
     return !isBuffer || at[lane] + from + count <= limit;
+  }
+  /// Outside by the scalar offset alone. The ISA manual has it in the range check, LLVM documents
+  /// that it is not: the access counts as outside, yet nothing may be unmapped there.
+  bool isDisputed(int lane, u64 from, u64 count) const {
+    return scalarOffset != 0 && at[lane] - scalarOffset + from + count <= limit;
   }
 };
 
@@ -48,6 +54,7 @@ void placeBuffer(Wave &wave, const Op &op, unsigned count, Places &out) {
   const u64 scalarOffset = op.source[2].file == File::none ? 0 : wave.scalarOperand(op.source[2]);
   const bool swizzled = resource[1] >> 31;
   out.isBuffer = true;
+  out.scalarOffset = scalarOffset;
   out.base = resource[0] | static_cast<u64>(resource[1] & 0xffff) << 32;
   out.limit = records;
   const int reg = op.source[0].reg;
@@ -133,6 +140,8 @@ bool readLane(Wave &wave, const Op &op, const Places &places, int lane, u8 *to, 
         std::memcpy(to + at, from.host, part);
         defined &= from.isInitialised(0, part);
       }
+    } else if (places.isDisputed(lane, at, part)) {
+      globalSpan(wave, op, lane, places.address(lane) + at, part, false);
     }
   }
   return defined;
@@ -148,6 +157,8 @@ void writeLane(Wave &wave, const Op &op, const Places &places, int lane, const u
         std::memcpy(to.host, from + at, part);
         to.markInitialised(0, part);
       }
+    } else if (places.isDisputed(lane, at, part)) {
+      globalSpan(wave, op, lane, places.address(lane) + at, part, true);
     }
   }
 }
