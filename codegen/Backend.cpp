@@ -5,6 +5,7 @@
 
 #include "codegen/AmdgpuTarget.h"
 #include "codegen/Link.h"
+#include "codegen/LlvmOptions.h"
 
 #include <llvm/IR/DiagnosticHandler.h>
 #include <llvm/IR/DiagnosticInfo.h>
@@ -69,7 +70,8 @@ Expected<void> cleanUp(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
   llvm::ModulePassManager passes;
-  if (llvm::Error error = builder.parsePassPipeline(passes, "function(early-cse,instcombine<no-verify-fixpoint>)")) {
+  if (llvm::Error error = builder.parsePassPipeline(
+          passes, "function(early-cse,instcombine<no-verify-fixpoint>)")) {
     return failed("LLVM pass pipeline: " + llvm::toString(std::move(error)));
   }
   passes.run(module, modules);
@@ -84,6 +86,7 @@ Expected<std::string> emit(llvm::Module &module, llvm::TargetMachine &machine,
   if (machine.addPassesToEmitFile(passes, stream, nullptr, type)) {
     return failed("LLVM cannot emit this kind of file for AMDGPU");
   }
+  CodeGenerationGuard guard;
   passes.run(module);
   return std::string(bytes);
 }

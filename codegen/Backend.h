@@ -32,7 +32,8 @@ struct BackendOutput {
 
 /// `cpu` as LLVM names it ("gfx950"). Whatever LLVM or LLD complain about is the returned error:
 /// too much LDS, bad inline assembly, undefined symbols. Thread safe, and the result depends on
-/// nothing compiled before: own contexts, and never a cl::opt, which LLD would reset.
+/// nothing compiled before: own contexts, and the one process-wide option is guarded
+/// (LlvmOptions.h).
 Expected<BackendOutput> runBackend(mlir::gpu::GPUModuleOp module, std::string_view cpu,
                                    const BackendOptions &options = {});
 

@@ -3,12 +3,13 @@
 
 #include "codegen/Link.h"
 
+#include "codegen/LlvmOptions.h"
+
 #include <lld/Common/Driver.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/Path.h>
 #include <llvm/Support/raw_ostream.h>
-#include <mutex>
 #include <string>
 
 LLD_HAS_DRIVER(elf)
@@ -54,8 +55,7 @@ std::error_code writeFile(const std::string &path, std::string_view bytes) {
 }
 
 bool runLld(const std::string &object, const std::string &output, std::string &messages) {
-  static std::mutex lldMutex;
-  std::scoped_lock lock(lldMutex);
+  LinkGuard guard;
   llvm::raw_string_ostream stream(messages);
   const char *arguments[] = {"ld.lld",       "-shared", "--no-undefined", "--threads=1",
                              object.c_str(), "-o",      output.c_str()};

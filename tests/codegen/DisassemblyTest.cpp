@@ -23,7 +23,7 @@ KernelDisassembly disassembled(const char *problem, const char *schedule) {
 
 TEST(Disassembly, CountsByClassAndEndsAtTheLastEnd) {
   const KernelDisassembly kernel =
-      disassembled("gemm m=256 n=256 k=512 dtype=bf16 b=nk", "gemm.1:group=0");
+      disassembled("gemm m=256 n=256 k=512 dtype=bf16 b=nk", "gemm.1:xcd=0,group=0");
   const ClassCounts counts = kernel.counts();
   // Two unrolled steps of 16 fragments and two slices; eight loads each, and a prologue's.
   EXPECT_EQ(counts[InstructionClass::mfma], 64);
@@ -35,7 +35,7 @@ TEST(Disassembly, CountsByClassAndEndsAtTheLastEnd) {
 
 TEST(Disassembly, FindsTheLoop) {
   const KernelDisassembly kernel =
-      disassembled("gemm m=256 n=256 k=512 dtype=bf16 b=nk", "gemm.1:group=0");
+      disassembled("gemm m=256 n=256 k=512 dtype=bf16 b=nk", "gemm.1:xcd=0,group=0");
   const std::vector<MachineLoop> loops = kernel.loops();
   ASSERT_EQ(loops.size(), 1u);
   EXPECT_EQ(kernel.counts(loops[0])[InstructionClass::mfma], 64);
@@ -44,7 +44,7 @@ TEST(Disassembly, FindsTheLoop) {
 
 TEST(Disassembly, ReadsWaitCounters) {
   const KernelDisassembly kernel =
-      disassembled("gemm m=256 n=256 k=512 dtype=bf16 b=nk", "gemm.1:group=0");
+      disassembled("gemm m=256 n=256 k=512 dtype=bf16 b=nk", "gemm.1:xcd=0,group=0");
   bool vector = false;
   bool lds = false;
   for (const Instruction &instruction : kernel.instructions) {

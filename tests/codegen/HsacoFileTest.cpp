@@ -4,6 +4,7 @@
 #include "codegen/HsacoFile.h"
 #include "codegen/Compile.h"
 #include "codegen/Disassembly.h"
+#include "ir/Decision.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
