@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // GEMM's axes. Tiles and groups cover what fast public kernels use (16 to 256 along m and n, K
-// steps of 32 to 256, two or three stages) with the multiples of 48 between the powers of two.
+// steps of 32 to 256, two or three stages) with the multiples of 48 between the powers of two. What
+// usually wins stands first: it has the lower rank, which decides between equal estimates.
 #include "search/spaces/Spaces.h"
 
 #include <algorithm>
@@ -46,10 +47,15 @@ std::vector<Axis> gemmAxes(const Problem &problem, const Target &target) {
   axes.add("mfmaM", instructionSizes(gemm, target, &MatrixInstruction::m));
   axes.add("mfmaN", instructionSizes(gemm, target, &MatrixInstruction::n));
   axes.add("mfmaK", instructionSizes(gemm, target, &MatrixInstruction::k));
-  axes.addNames("aPath");
-  axes.addNames("bPath");
-  axes.addNames("aLayout");
-  axes.addNames("bLayout");
+  const auto direct = static_cast<std::int64_t>(OperandPath::direct);
+  const auto throughRegisters = static_cast<std::int64_t>(OperandPath::lds);
+  axes.add("aPath", {direct, throughRegisters});
+  axes.add("bPath", {direct, throughRegisters});
+  const std::vector<std::int64_t> layouts{static_cast<std::int64_t>(LdsLayout::swizzle),
+                                          static_cast<std::int64_t>(LdsLayout::padding),
+                                          static_cast<std::int64_t>(LdsLayout::plain)};
+  axes.add("aLayout", layouts);
+  axes.add("bLayout", layouts);
   axes.add("aVector", widths(gemm.aKContiguous() ? gemm.k : gemm.m, gemm.lda, gemm.aType, target));
   axes.add("bVector", widths(gemm.bKContiguous() ? gemm.k : gemm.n, gemm.ldb, gemm.bType, target));
   axes.addNames("accumulator");
@@ -57,8 +63,8 @@ std::vector<Axis> gemmAxes(const Problem &problem, const Target &target) {
   axes.add("stages", {1, 2, 3});
   axes.add("prefetch", {0, 1, 2, 3});
   axes.addNames("order");
-  axes.add("xcdRemap", {0, 1});
-  axes.add("groupM", {0, 4, 8});
+  axes.add("xcdRemap", {1, 0});
+  axes.add("groupM", {8, 4, 0});
   return axes.take();
 }
 
