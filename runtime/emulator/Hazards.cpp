@@ -93,6 +93,17 @@ int afterVector(const Op &op, int source) {
   return toScalar && source == 0 ? 1 : 0; // v_readlane, v_readfirstlane
 }
 
+/// AMD's hand-written fp8 kernels read the result of a 4-pass instruction by v_pk_fma_f32 after two
+/// states, thousands of times a tile, and are right on hardware: this pair waits by itself.
+int afterMatrixAtLeast(const Wave &wave, const Op &op, const WriteStamp &stamp) {
+  const int needed = afterMatrix(stamp, Use::vectorRead);
+  const bool near = stamp.producer == Producer::xdl && stamp.passes == 4 &&
+                    static_cast<int>(wave.slot - stamp.slot) <= needed;
+  const bool packedFma =
+      near && wave.group->context.kernel->text[op.index].starts_with("v_pk_fma_f32");
+  return packedFma ? 2 : needed;
+}
+
 void checkVectorRead(Wave &wave, const Op &op, int source) {
   const Operand &operand = op.source[source];
   const int crossLane = afterVector(op, source);
@@ -108,10 +119,9 @@ void checkVectorRead(Wave &wave, const Op &op, int source) {
         const bool same = operand.reg == stamp.first && word == reg - stamp.first;
         needed = same ? (stamp.passes == 2 ? 2 : 0) : afterMatrix(stamp, Use::matrixC);
       } else {
-        const Use use = op.kind == Kind::mfma ? Use::matrixAb
-                        : isMemory(op.kind)   ? Use::memoryRead
-                                              : Use::vectorRead;
-        needed = afterMatrix(stamp, use);
+        needed = op.kind == Kind::mfma ? afterMatrix(stamp, Use::matrixAb)
+                 : isMemory(op.kind)   ? afterMatrix(stamp, Use::memoryRead)
+                                       : afterMatrixAtLeast(wave, op, stamp);
       }
       require(wave, op, stamp, needed, "reading vector register", reg);
     } else if (stamp.producer == Producer::trans && op.kind == Kind::valu && !op.transcendental) {

@@ -36,6 +36,10 @@ bool allOnes(const std::uint8_t *bytes, unsigned count) {
   return all;
 }
 
+/// Bit of `readers`: all of them read before the last barrier.
+constexpr std::uint32_t carried = 1u << 31;
+std::uint32_t epochOf(std::uint32_t readers) { return (readers & ~carried) >> 16; }
+
 unsigned lastDword(std::uint32_t address, unsigned count) { return (address + count - 1) / 4; }
 
 } // namespace
@@ -118,7 +122,7 @@ std::uint64_t Lds::noteAlignedReads(const Wave &wave, const Op &op, const LdsAcc
     for (unsigned i = 0; i < dwords; ++i) {
       late |= writers[first + i] >= limit;
       const std::uint32_t before = readers[first + i];
-      readers[first + i] = before >> 16 == now ? before | self : stamp;
+      readers[first + i] = epochOf(before) == now ? (before & ~carried) | self : stamp;
       readerOps[first + i] = op.index;
     }
     undefined |= std::uint64_t{!allOnes(valid.data() + address, 4 * dwords)} << lane;
@@ -149,7 +153,7 @@ std::uint64_t Lds::noteReads(Wave &wave, const Op &op, const LdsAccess &access) 
               : access.count == 8  ? noteAlignedReads<2>(wave, op, access, doubt)
                                    : noteAlignedReads<1>(wave, op, access, doubt);
   } else {
-    carryRead(wave.id, op, access);
+    stampReads(wave.id, op, access, 0);
     forEachLane(access.lanes, [&](int lane) {
       defined &=
           ~(std::uint64_t{!allOnes(valid.data() + access.address[lane], access.count)} << lane);
@@ -161,14 +165,21 @@ std::uint64_t Lds::noteReads(Wave &wave, const Op &op, const LdsAccess &access) 
   return defined;
 }
 
-void Lds::carryRead(int wave, const Op &op, const LdsAccess &access) {
+void Lds::stampReads(int wave, const Op &op, const LdsAccess &access, std::uint32_t mark) {
   forEachLane(access.lanes, [&](int lane) {
     const std::uint32_t address = access.address[lane];
     for (std::uint32_t dword = address / 4; dword <= lastDword(address, access.count); ++dword) {
-      readers[dword] = (readers[dword] >> 16 == epoch ? readers[dword] : epoch << 16) | 1u << wave;
+      const std::uint32_t before = readers[dword];
+      const std::uint32_t stamp = epochOf(before) == epoch ? before & (mark | ~carried)
+                                                           : mark | epoch << 16;
+      readers[dword] = stamp | 1u << wave;
       readerOps[dword] = op.index;
     }
   });
+}
+
+void Lds::carryRead(int wave, const Op &op, const LdsAccess &access) {
+  stampReads(wave, op, access, carried);
 }
 
 std::uint64_t Lds::noteAtomics(Wave &, const Op &, const LdsAccess &access) {
@@ -193,10 +204,16 @@ bool Lds::noteAlignedWrites(const Wave &wave, const LdsAccess &access) const {
     for (unsigned i = 0; i < dwords; ++i) {
       doubt |= writers[first + i] >= limit;
       const std::uint32_t before = readers[first + i];
-      doubt |= (before >> 16 == now) & ((before & 0xffff & ~self) != 0);
+      doubt |= (epochOf(before) == now) & ((before & 0xffff & ~self) != 0);
     }
   }
   return doubt != 0;
+}
+
+bool Lds::writesSame(const WriteKind &kind, int lane, std::uint32_t address,
+                     std::uint32_t dword) const {
+  return address % 4 == 0 &&
+         std::memcmp(&kind.data[dword - address / 4][lane], &contents[4 * dword], 4) == 0;
 }
 
 void Lds::checkWrites(Wave &wave, const Op &op, const LdsAccess &access,
@@ -212,13 +229,17 @@ void Lds::checkWrites(Wave &wave, const Op &op, const LdsAccess &access,
   forEachLane(access.lanes, [&](int lane) {
     const std::uint32_t address = access.address[lane];
     for (std::uint32_t dword = address / 4; dword <= lastDword(address, access.count); ++dword) {
+      if (kind.data && writesSame(kind, lane, address, dword)) {
+        continue;
+      }
       const bool bothAtomic = kind.atomic && (writerOps[dword] & 1);
       if (writers[dword] != 0 && writers[dword] != writer && !bothAtomic &&
           !isOrdered(dword, wave.id, kind.dma)) {
         reportWriter(wave, op, lane, dword, true);
       }
       const std::uint32_t others = readers[dword] & 0xffff & ~self;
-      if (readers[dword] >> 16 == epoch && others != 0 && !kind.atomic) {
+      const bool ordered = kind.atomic || (kind.dma && (readers[dword] & carried));
+      if (epochOf(readers[dword]) == epoch && others != 0 && !ordered) {
         const std::uint32_t reader = readerOps[dword];
         wave.report(FindingKind::ldsRace, op, lane,
                     fmt::format("LDS byte {} is written though wave {} read it at {:#x} ({}) with "

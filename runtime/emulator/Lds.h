@@ -9,6 +9,7 @@
 // `completed[s]` is the newest number of sequence s that the wave has waited for; a barrier
 // publishes it for everybody. A dword's writer is thus ordered before another wave's access exactly
 // if its number is published. Reads are stamped with the barrier epoch in which they happen.
+// Writing what already lies there is no race: compilers let several waves write the same tile.
 #pragma once
 
 #include "runtime/emulator/Op.h"
@@ -57,9 +58,11 @@ public:
     bool atomic = false;
     std::uint32_t serial = 0;
     std::uint64_t validLanes = allLanes;
+    const Register *data = nullptr; ///< dwords to be written, if they are whole registers
   };
   void noteWrites(Wave &wave, const Op &op, const LdsAccess &access, const WriteKind &kind);
-  /// A read issued before a barrier that has not been waited for counts after it as well.
+  /// A read issued before a barrier that has not been waited for counts after it as well, but not
+  /// against loads to LDS issued there: memory takes longer than the LDS queue.
   void carryRead(int wave, const Op &op, const LdsAccess &access);
 
 private:
@@ -71,6 +74,9 @@ private:
                                  bool &doubt);
   template <unsigned dwords>
   bool noteAlignedWrites(const Wave &wave, const LdsAccess &access) const;
+  void stampReads(int wave, const Op &op, const LdsAccess &access, std::uint32_t mark);
+  bool writesSame(const WriteKind &kind, int lane, std::uint32_t address,
+                  std::uint32_t dword) const;
   void checkReads(Wave &wave, const Op &op, const LdsAccess &access) const;
   void checkWrites(Wave &wave, const Op &op, const LdsAccess &access, const WriteKind &kind) const;
   /// True if the dword's writer is ordered before an access of `wave`.

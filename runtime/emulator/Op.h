@@ -17,6 +17,7 @@ struct Op;
 using Handler = void (*)(Wave &, const Op &);
 
 constexpr int laneCount = 64;
+using Register = std::uint32_t[laneCount];
 constexpr std::uint64_t allLanes = ~std::uint64_t{0};
 
 /// Scalar registers by their encoding: s0..s101, then these.

@@ -19,8 +19,6 @@ namespace kw::detail {
 
 struct Workgroup;
 
-using Register = std::uint32_t[laneCount];
-
 /// A memory access that has been issued and not been waited for.
 struct Outstanding {
   std::uint32_t op = 0; ///< index of the instruction

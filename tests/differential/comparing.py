@@ -10,7 +10,7 @@ HALF_ULP = {
     np.dtype(np.float64): 2.0**-53,
     np.dtype(np.float32): 2.0**-24,
     np.dtype(np.float16): 2.0**-11,
-    np.dtype(ml_dtypes.bfloat16): 2.0**-8 / 2,
+    np.dtype(ml_dtypes.bfloat16): 2.0**-8,
     np.dtype(ml_dtypes.float8_e4m3fn): 2.0**-4,
     np.dtype(ml_dtypes.float8_e5m2): 2.0**-3,
 }
