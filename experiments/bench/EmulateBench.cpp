@@ -13,7 +13,7 @@ struct Case {
   const char *problem, *schedule;
 };
 constexpr Case cases[] = {
-    {"gemm m=512 n=512 k=4096 dtype=bf16 b=nk", "gemm.1:tile=256x256x64,waves=2x4,group=0"},
+    {"gemm m=512 n=512 k=4096 dtype=bf16 b=nk", "gemm.1:tile=256x256x64,waves=2x4,xcd=0,group=0"},
     {"gemm m=512 n=512 k=1024 dtype=bf16 b=nk", "gemm.1:group=0"},
 };
 

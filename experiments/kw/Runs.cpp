@@ -5,6 +5,7 @@
 #include "experiments/kw/Command.h"
 #include "experiments/kw/Output.h"
 #include "experiments/kw/TuneRuns.h"
+#include "experiments/kw/TuneText.h"
 #include "experiments/store/Store.h"
 #include "experiments/support/FirstError.h"
 #include "experiments/tune/Tuner.h"

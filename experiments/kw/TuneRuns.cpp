@@ -5,6 +5,7 @@
 #include "experiments/inductor/Bundle.h"
 #include "experiments/kw/Output.h"
 #include "experiments/kw/TrialCommand.h"
+#include "experiments/kw/TuneText.h"
 #include "experiments/support/Files.h"
 #include "experiments/tune/Tuner.h"
 
@@ -24,54 +25,6 @@ std::atomic<bool> stopRequested = false;
 void requestStop(int signal) {
   stopRequested = true;
   std::signal(signal, SIG_DFL);
-}
-
-std::string us(const Json &value) {
-  return value.is_number() ? fmt::format("{:.2f}", value.get<double>()) : "-";
-}
-
-std::vector<std::string> candidateRow(const Json &candidate) {
-  const auto text = [&](const char *key) {
-    return candidate[key].is_null() ? std::string("-") : candidate[key].dump();
-  };
-  return {text("rank"),
-          us(candidate["time_us"]),
-          candidate["source"].get<std::string>(),
-          us(candidate["estimates"]["model"]),
-          fmt::format("{:.0f}", candidate["tflops"].get<double>()),
-          candidate["limiter"].get<std::string>(),
-          text("vgpr"),
-          text("agpr"),
-          text("lds_bytes"),
-          candidate["validated"].get<bool>() ? "yes" : "no",
-          candidate["schedule"].get<std::string>()};
-}
-
-std::string candidatesText(const Json &document) {
-  std::vector<std::vector<std::string>> rows{{"rank", "us", "source", "model us", "TFLOP/s",
-                                              "limiter", "VGPR", "AGPR", "LDS", "valid",
-                                              "schedule"}};
-  for (const Json &candidate : document["candidates"]) {
-    rows.push_back(candidateRow(candidate));
-  }
-  return table(rows);
-}
-
-std::string summaryText(const Json &document) {
-  if (document.contains("error")) {
-    return fmt::format("{}\n  {}\n", document["problem"].get<std::string>(),
-                       document["error"]["message"].get<std::string>());
-  }
-  const Json &best = document["candidates"].front();
-  return fmt::format(
-      "{}\n  {}\n  {} us (source: {}), {:.0f} TFLOP/s, {:.0f} GB/s, limited by {}; "
-      "best of {} legal, {} compiled, {} validated; run {}\n",
-      document["problem"].get<std::string>(), best["schedule"].get<std::string>(),
-      us(best["time_us"]), best["source"].get<std::string>(), best["tflops"].get<double>(),
-      best["gbps"].get<double>(), best["limiter"].get<std::string>(),
-      document["space"]["legal"].get<std::uint64_t>(),
-      document["trials"]["compiled"].get<std::uint64_t>(),
-      document["trials"]["validated"].get<std::uint64_t>(), document["run"].get<std::string>());
 }
 
 Json errorDocument(const TuneSpec &spec, const Error &error) {
@@ -110,17 +63,6 @@ Expected<void> exportAll(const TuneRequest &request, std::vector<Json> &document
 }
 
 } // namespace
-
-std::string tuneText(const std::vector<Json> &documents) {
-  std::string text;
-  for (const Json &document : documents) {
-    text += summaryText(document);
-    if (documents.size() == 1 && !document.contains("error")) {
-      text += candidatesText(document);
-    }
-  }
-  return text;
-}
 
 Expected<ExitStatus> tuneAll(const TuneRequest &request, Store &store,
                              const CommonOptions &common) {
@@ -163,7 +105,8 @@ Expected<ExitStatus> tuneAll(const TuneRequest &request, Store &store,
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     documents.push_back(std::move(*document));
     progress.note(prefix +
-                  fmt::format("{} us, {}", us(documents.back()["candidates"][0]["time_us"]),
+                  fmt::format("{} us, {}",
+                              microseconds(documents.back()["candidates"][0]["time_us"]),
                               documents.back()["candidates"][0]["source"].get<std::string>()));
   }
   if (!request.out.empty()) {
@@ -171,10 +114,16 @@ Expected<ExitStatus> tuneAll(const TuneRequest &request, Store &store,
     if (Expected<void> exported = exportAll(request, documents); !exported) {
       return tl::unexpected(exported.error());
     }
+    if (Expected<void> written =
+            writeFile(absolutePath(request.out) / "table.csv", tuneCsv(documents));
+        !written) {
+      return tl::unexpected(written.error());
+    }
   }
   std::string text = tuneText(documents);
   if (!request.out.empty()) {
-    text += fmt::format("bundle: {}\n", absolutePath(request.out).string());
+    const std::string folder = absolutePath(request.out).string();
+    text += fmt::format("bundle: {}\ntable:  {}/table.csv\n", folder, folder);
   }
   const Json document = request.suite ? Json(documents) : documents.front();
   if (Expected<void> printed = print(common, document, text); !printed) {

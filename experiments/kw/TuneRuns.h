@@ -23,7 +23,4 @@ struct TuneRequest {
 
 Expected<ExitStatus> tuneAll(const TuneRequest &request, Store &store, const CommonOptions &common);
 
-/// The best candidate of each document and why it won; one problem: all its candidates.
-std::string tuneText(const std::vector<Json> &documents);
-
 } // namespace kw

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """kw tune and what is asked of its store afterwards."""
 
+import csv
 import json
 import os
 import time
@@ -45,6 +46,11 @@ def test_document(kw, small_norm):
     times = [candidate["time_us"] for candidate in document["candidates"]]
     assert times == sorted(times)
     assert kw("check-bundle", "bundle", "--json").json()["ok"] is True
+    with open(kw.folder / "bundle" / "table.csv") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["schedule"] for row in rows] == [c["schedule"] for c in document["candidates"]]
+    assert rows[0]["problem"] == small_norm and float(rows[0]["time_us"]) == times[0]
+    assert {row["source"] for row in rows} <= {"model", "compiled"}
 
 
 def test_candidates_are_what_they_say(kw, small_gemm):
