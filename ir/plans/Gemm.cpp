@@ -76,7 +76,11 @@ TileTraffic resultTraffic(const Gemm &gemm, const GemmSchedule &schedule) {
   return traffic;
 }
 
-/// Registers of what lies between global memory and LDS: one step of the operand a prefetch.
+// Registers were fitted to 520 compiled kernels (seven problems, random and good schedules):
+// compiled minus planned VGPRs have mean -8 and standard deviation 10, none spilled. The allocator
+// takes more where registers are free. [fitted: compiled VGPRs, LLVM 22.1.8]
+
+/// Registers of what lies between global memory and LDS.
 int stagingRegisters(const OperandTile &tile, const GemmSchedule::Pipeline &pipeline) {
   if (tile.layout.path == OperandPath::direct) {
     return 0;
@@ -89,26 +93,40 @@ int stagingRegisters(const OperandTile &tile, const GemmSchedule::Pipeline &pipe
 /// slice of the inner side stays live, the outer side passes by, and reads run ahead of their use
 /// by the LDS latency.
 int fragmentRegisters(const OperandTile &a, const OperandTile &b, LoopOrder order) {
+  constexpr int ahead = 5; ///< fragments read before their use
   const int all =
       a.slices * (a.fragments * a.registersPerFragment() + b.fragments * b.registersPerFragment());
-  if (order == LoopOrder::serial) {
-    return all;
-  }
-  constexpr int ahead = 6; ///< fragments read before their use: LDS latency / MFMA cycles + 2
   const int inner = std::min(a.fragments, b.fragments);
   const int live = (inner + ahead) * std::max(a.registersPerFragment(), b.registersPerFragment());
-  return std::min(all, live);
+  return order == LoopOrder::serial ? all : std::min(all, live);
+}
+
+/// Offsets: two a direct load, one for two others, one a slice.
+int addressRegisters(const OperandTile &a, const OperandTile &b) {
+  constexpr int base = 10, mostDirect = 16;
+  int direct = 0, staged = 0;
+  for (const OperandTile *tile : {&a, &b}) {
+    (tile->layout.path == OperandPath::direct ? direct : staged) += tile->pieces;
+  }
+  return base + 2 * std::min(direct, mostDirect) + staged / 2 + a.slices;
 }
 
 RegisterUse registerUse(const OperandTile &a, const OperandTile &b, const GemmSchedule &schedule) {
   const auto &tiling = schedule.tiling;
+  const auto &pipeline = schedule.pipeline;
   RegisterUse use;
   use.accumulators = ceilDiv(a.fragments * b.fragments * tiling.mfmaM * tiling.mfmaN, lanes);
-  use.fragments = fragmentRegisters(a, b, schedule.pipeline.order);
-  use.staging = stagingRegisters(a, schedule.pipeline) + stagingRegisters(b, schedule.pipeline);
-  constexpr int base = 14; ///< lane and wave positions, result offsets, temporaries
-  use.addresses = base + a.slices + b.slices + std::min(a.pieces, 8) + std::min(b.pieces, 8);
   use.accumulatorsInAgpr = schedule.accumulator == AccumulatorFile::agpr;
+  use.fragments = fragmentRegisters(a, b, pipeline.order);
+  use.staging = stagingRegisters(a, pipeline) + stagingRegisters(b, pipeline);
+  use.addresses = addressRegisters(a, b);
+  if (pipeline.stages > 1) {
+    use.staging += use.staging / 2; // loads of the unrolled steps overlap
+  } else if (pipeline.prefetch == 0) {
+    // Written to LDS before the first fragment is read.
+    use.fragments = std::max(use.fragments, use.staging);
+    use.staging = 0;
+  }
   return use;
 }
 
