@@ -165,8 +165,8 @@ template <class T> void divScale(Wave &wave, const Op &op) {
     } else if (isDenormal(d)) {
       result = scaled(what, L::scaleBy);
     } else if (isDenormal(T(1) / d) && isDenormal(n / d)) {
-      flag = true;
-      result = what == d ? scaled(what, L::scaleBy) : what;
+      flag = true; // the denominator down: the quotient then is too large, and normal
+      result = what == d ? scaled(what, -L::scaleBy) : what;
     } else if (isDenormal(T(1) / d)) {
       result = scaled(what, -L::scaleBy);
     } else if (isDenormal(n / d)) {
@@ -184,11 +184,18 @@ template <class T> void divScale(Wave &wave, const Op &op) {
 
 /// VCC: v_div_scale scaled one operand, so the quotient is 2^scaleBy too small or too large; which
 /// of the two its own size tells.
-template <class T> KW_INLINE T divFmas(T a, T b, T c, Bit scale) {
-  const T result = fusedMultiplyAdd(a, b, c);
-  const T up = sizeof(T) == 4 ? T(0x1p64) : T(0x1p128);
-  const T down = sizeof(T) == 4 ? T(0x1p-64) : T(0x1p-128);
-  return scale.set ? result * (rawExponent(c) > FloatLayout<T>::bias ? up : down) : result;
+KW_INLINE f32 divFmas(f32 a, f32 b, f32 c, Bit scale) {
+  if (!scale.set) {
+    return fusedMultiplyAdd(a, b, c);
+  }
+  // In f64, so that a denormal quotient is rounded once.
+  const f64 exact = fusedMultiplyAdd(static_cast<f64>(a), static_cast<f64>(b), static_cast<f64>(c));
+  return static_cast<f32>(exact * (rawExponent(c) > FloatLayout<f32>::bias ? 0x1p64 : 0x1p-64));
+}
+KW_INLINE f64 divFmas(f64 a, f64 b, f64 c, Bit scale) {
+  const f64 result = fusedMultiplyAdd(a, b, c);
+  const f64 factor = rawExponent(c) > FloatLayout<f64>::bias ? 0x1p128 : 0x1p-128;
+  return scale.set ? result * factor : result;
 }
 
 template <class T> KW_INLINE T divFixup(T quotient, T d, T n) {
@@ -293,6 +300,15 @@ std::span<const Semantics> floatRows() {
        lanes<[](Half a, Half b) { return toHalf(minimumNumber(value(a), value(b))); }>},
       {"V_MAX_F16",
        lanes<[](Half a, Half b) { return toHalf(maximumNumber(value(a), value(b))); }>},
+      {"V_MIN3_F16", lanes<[](Half a, Half b, Half c) {
+         return toHalf(minimumNumber(minimumNumber(value(a), value(b)), value(c)));
+       }>},
+      {"V_MAX3_F16", lanes<[](Half a, Half b, Half c) {
+         return toHalf(maximumNumber(maximumNumber(value(a), value(b)), value(c)));
+       }>},
+      {"V_MED3_F16", lanes<[](Half a, Half b, Half c) {
+         return toHalf(medianNumber(value(a), value(b), value(c)));
+       }>},
       {"V_RCP_F16", lanes<[](Half a) { return toHalf(1.0f / value(a)); }>},
       {"V_RSQ_F16", lanes<[](Half a) { return toHalf(reciprocalRoot(value(a))); }>},
       {"V_SQRT_F16", lanes<[](Half a) { return toHalf(std::sqrt(value(a))); }>},

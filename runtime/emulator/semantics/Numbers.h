@@ -84,7 +84,7 @@ KW_INLINE Half toHalf(f32 x) { return {static_cast<u16>(toHalfBits(x))}; }
 struct SmallFloat {
   int exponentBits, mantissaBits, bias;
   enum class Special { none, nanOnly, ieee } special;
-  int bits() const { return 1 + exponentBits + mantissaBits; }
+  constexpr int bits() const { return 1 + exponentBits + mantissaBits; }
 };
 constexpr SmallFloat e4m3{4, 3, 7, SmallFloat::Special::nanOnly};
 constexpr SmallFloat e5m2{5, 2, 15, SmallFloat::Special::ieee};

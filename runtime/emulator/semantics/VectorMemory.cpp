@@ -24,11 +24,11 @@ namespace {
 struct Places {
   u64 lanes = 0; ///< active
   bool isBuffer = false;
-  u64 base = 0;      ///< buffer: added to offset
-  u64 limit = 0;     ///< buffer: num_records in bytes
-  u64 at[laneCount]; ///< address, or offset from the buffer's base
+  u64 base = 0;         ///< buffer: added to offset
+  u64 limit = 0;        ///< buffer: num_records in bytes
+  u64 at[laneCount];    ///< address, or offset from the buffer's base
   u64 scalarOffset = 0; ///< buffer: its part of `at`
-  u64 allInside = 0; ///< lanes whose access is fully in the buffer
+  u64 allInside = 0;    ///< lanes whose access is fully in the buffer
 
   u64 address(int lane) const { return base + at[lane]; }
   /// How many of `count` bytes from `from` on are readable: all, or none (checked per dword).
@@ -624,7 +624,16 @@ std::span<const Semantics> vectorMemoryTable() {
       KW_ATOMIC("SWAP_X2", u64, d),
       KW_ATOMIC("CMPSWAP_X2", u64, (m == c ? d : m)),
       KW_ATOMIC("ADD_X2", u64, m + d),
+      KW_ATOMIC("SUB_X2", u64, m - d),
+      KW_ATOMIC("SMIN_X2", i64, std::min(m, d)),
+      KW_ATOMIC("UMIN_X2", u64, std::min(m, d)),
+      KW_ATOMIC("SMAX_X2", i64, std::max(m, d)),
+      KW_ATOMIC("UMAX_X2", u64, std::max(m, d)),
+      KW_ATOMIC("AND_X2", u64, (m & d)),
       KW_ATOMIC("OR_X2", u64, (m | d)),
+      KW_ATOMIC("XOR_X2", u64, (m ^ d)),
+      KW_ATOMIC("INC_X2", u64, (m >= d ? 0 : m + 1)),
+      KW_ATOMIC("DEC_X2", u64, (m == 0 || m > d ? d : m - 1)),
       KW_ATOMIC("ADD_F32", f32, m + d),
       KW_ATOMIC("ADD_F64", f64, m + d),
       KW_ATOMIC("MIN_F64", f64, std::fmin(m, d)),
