@@ -138,7 +138,7 @@ Expected<std::monostate> prepare(const CodeImage &image, LaunchContext &context,
   context.codeBase = *code;
   const auto arguments = context.memory->bytes(*kernarg);
   std::copy(context.launch.kernarg.begin(), context.launch.kernarg.end(), arguments.begin());
-  for (const KernelArgument &argument : kernel.facts.arguments) {
+  for (const MetadataArgument &argument : kernel.facts.arguments) {
     if (argument.hidden() && argument.size <= 8 &&
         argument.offset + argument.size <= arguments.size()) {
       const std::uint64_t value = hiddenValue(argument.kind, context);

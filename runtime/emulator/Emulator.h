@@ -30,7 +30,7 @@ namespace kw {
 
 /// One kernel argument as the metadata note tells it. `kind` is the note's word (global_buffer,
 /// by_value, hidden_block_count_x, ...).
-struct KernelArgument {
+struct MetadataArgument {
   std::string name;
   std::string kind;
   std::uint32_t offset = 0;
@@ -41,7 +41,7 @@ struct KernelArgument {
 /// What descriptor and metadata say of a kernel. Byte counts as in the code object.
 struct KernelFacts {
   std::string name;
-  std::vector<KernelArgument> arguments; ///< hidden ones included, by offset
+  std::vector<MetadataArgument> arguments; ///< hidden ones included, by offset
   std::uint32_t kernargBytes = 0;
   std::uint32_t ldsBytes = 0;     ///< static
   std::uint32_t scratchBytes = 0; ///< per work-item
