@@ -103,6 +103,7 @@ def test_missing_licence_of_python(tmp_path):
 def test_missing_pragma_once(tmp_path):
     found = violations(tmp_path, {"ir/A.h": CXX_HEADER})
     assert found == ["ir/A.h:1: expected #pragma once"]
+    assert violations(tmp_path, {"ir/A-inl.h": CXX_HEADER}) == []
 
 
 @pytest.mark.parametrize(
