@@ -68,6 +68,11 @@ const FloatShape *shapeOf(ElementType type) {
   }
 }
 
+/// 2^exponent, for exponents of normal numbers.
+constexpr double powerOfTwo(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
 double decodeFloatShape(const FloatShape &shape, std::uint64_t bits) {
   const std::uint64_t code = bits & (shape.sign() - 1);
   double magnitude = 0;
@@ -86,10 +91,10 @@ double decodeFloatShape(const FloatShape &shape, std::uint64_t bits) {
 }
 
 /// Code of a finite magnitude; may exceed `largest`.
-std::uint64_t encodeMagnitude(const FloatShape &shape, double magnitude) {
-  if (magnitude < std::ldexp(1.0, shape.minExponent())) {
+inline std::uint64_t encodeMagnitude(const FloatShape &shape, double magnitude) {
+  if (magnitude < powerOfTwo(shape.minExponent())) {
     // Adding a number whose unit in the last place is the smallest subnormal makes the FPU round.
-    const double anchor = std::ldexp(1.0, shape.minExponent() - shape.mantissaBits + 52);
+    const double anchor = powerOfTwo(shape.minExponent() - shape.mantissaBits + 52);
     return std::bit_cast<std::uint64_t>(magnitude + anchor) - std::bit_cast<std::uint64_t>(anchor);
   }
   const int drop = 52 - shape.mantissaBits;
