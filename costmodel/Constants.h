@@ -38,6 +38,10 @@ inline constexpr double waveStartCycles = 150;
 /// [measured: tinygrad thread traces of gfx950, median of 184 to 280]
 inline constexpr double storeRetireCycles = 238;
 
+/// Shader clocks that one vector store instruction of a wave occupies the CU's address path.
+/// [prior: 4 lanes' addresses a clock; a public kernel gained 6 to 9% from a fourth of the stores]
+inline constexpr double storeInstructionCycles = 16;
+
 /// Shader clocks that a workgroup loses at a barrier beyond the dependences of its loop graph.
 /// [prior: not measured for CDNA; Origami uses 100 for the whole barrier, LLVM guesses 500]
 inline constexpr double barrierCycles = 40;
@@ -66,6 +70,10 @@ constexpr double sustainedMatrixFraction(ElementType type) {
 }
 
 // ---- Combination and interval -------------------------------------------------------------------
+
+/// Fraction of its own time that a perfectly hidden limit still costs: requests of one interfere
+/// with those of another. [prior: small; tells schedules apart that differ in hidden work alone]
+inline constexpr double hiddenCost = 0.02;
 
 /// Half width of the 80% interval in log(time). [prior: published zero-shot analytic models are off
 /// by 12 to 30% on unseen shapes; replaced by the residual's own spread once there is one]

@@ -12,7 +12,7 @@
 
 namespace kw {
 
-std::string_view modelVersion() { return "analytic-1"; }
+std::string_view modelVersion() { return "analytic-2"; }
 
 struct CostModel::Context {
   Problem problem;
@@ -27,7 +27,7 @@ struct CostModel::Context {
     Inline<LoopSummary, 8> summaries;
     for (const Region &region : launch.regions) {
       summaries.push_back(loops.find(region.loop, [&] {
-        return summarise(loopGraph(problem, schedule, target, launch, region));
+        return summarise(loopTotals(problem, schedule, target, launch, region));
       }));
     }
     return profileLaunch(launch, {summaries.data(), summaries.size()}, facts, target, reuse);

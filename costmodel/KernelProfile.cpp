@@ -76,6 +76,7 @@ struct TrafficSums {
   double again = 0;      ///< of one workgroup: what it reads a second time
   double uniqueRead = 0; ///< of the launch, each tile once
   double written = 0;    ///< of the launch
+  double stores = 0;     ///< instructions of one workgroup
 };
 
 bool isReadBefore(const LaunchPlan &launch, const TileTraffic &traffic) {
@@ -84,7 +85,8 @@ bool isReadBefore(const LaunchPlan &launch, const TileTraffic &traffic) {
   });
 }
 
-TrafficSums sumTraffic(const LaunchPlan &launch, const KindMeans &means, double steps) {
+TrafficSums sumTraffic(const LaunchPlan &launch, const KindMeans &means, double steps,
+                       const Target &target) {
   const double usedM = launch.tileM > 0 ? std::min(1.0, means.usefulM / launch.tileM) : 1;
   const double usedN = launch.tileN > 0 ? std::min(1.0, means.usefulN / launch.tileN) : 1;
   const WorkgroupMapping &mapping = launch.mapping;
@@ -94,6 +96,9 @@ TrafficSums sumTraffic(const LaunchPlan &launch, const KindMeans &means, double 
     const double rows = used * traffic.rows * (traffic.perTrip ? steps : 1);
     if (traffic.write) {
       sums.written += rows * traffic.bytesPerRow * static_cast<double>(launch.workgroups);
+      // Lanes outside the result are masked, not saved.
+      sums.stores += static_cast<double>(traffic.rows) * traffic.bytesPerRow /
+                     (static_cast<double>(target.waveSize) * std::max(1, traffic.vectorBytes));
       continue;
     }
     const double bytes = rows * requestedBytes(traffic.bytesPerRow, traffic.pitchBytes);
@@ -125,6 +130,7 @@ void addMemoryLevels(LaunchProfile &profile, const LaunchPlan &launch, TrafficSu
   profile.loadBytes =
       sums.read.byM + sums.read.byN + sums.read.byBoth + sums.read.byNone + sums.again;
   profile.writtenBytes = sums.written;
+  profile.storeInstructions = sums.stores;
   profile.l2ReadBytes = workgroups * profile.loadBytes;
 
   const std::int64_t residentPerXcd =
@@ -176,11 +182,13 @@ LaunchProfile profileLaunch(const LaunchPlan &launch, std::span<const LoopSummar
                                   launch.ldsBytes, launch.waves));
   const KindMeans means = meansOf(launch);
   addRegions(profile, launch, means, loops);
+  // Accumulators in AGPRs are moved to VGPRs first, one vector instruction each.
+  profile.epilogueCycles += static_cast<double>(launch.registers.agpr()) * target.valuCycles;
   double steps = 0;
   for (std::size_t i = 0; i < launch.regions.size(); ++i) {
     steps += isSteady(launch.regions[i].kind) ? means.trips[i] : 0;
   }
-  addMemoryLevels(profile, launch, sumTraffic(launch, means, steps), facts, target, reuse);
+  addMemoryLevels(profile, launch, sumTraffic(launch, means, steps, target), facts, target, reuse);
   return profile;
 }
 

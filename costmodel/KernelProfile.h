@@ -43,10 +43,11 @@ struct LaunchProfile {
   double chainedLoads = 0; ///< round trips to memory within that chain (an L2 hit is counted in it)
   double prefetchedTrips = 0; ///< round trips in a row beside the chain: iterations / prefetch
   double barriers = 0;
-  double prologueCycles = 0; ///< first instruction to first steady iteration
-  double startLoads = 0;     ///< round trips to memory in there (an L2 hit is counted in it)
-  double epilogueCycles = 0; ///< end of the last iteration to the last store
-  double loadBytes = 0;      ///< through the CU's L1
+  double prologueCycles = 0;    ///< first instruction to first steady iteration
+  double startLoads = 0;        ///< round trips to memory in there (an L2 hit is counted in it)
+  double epilogueCycles = 0;    ///< end of the last iteration to the last store
+  double storeInstructions = 0; ///< of all its waves
+  double loadBytes = 0;         ///< through the CU's L1
 
   // Of the whole launch, by level: what is asked of it.
   double l2ReadBytes = 0, mallReadBytes = 0, hbmReadBytes = 0;

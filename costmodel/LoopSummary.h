@@ -1,8 +1,9 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the model keeps of a region's LoopGraph: sums of its resource use and its recurrence. Built
-// once per LoopKey and context, so that no graph is built per estimate.
+// What the model keeps of a region's LoopGraph: sums of its resource use and its recurrence. Made
+// once per LoopKey and context, so that no loop is looked at per estimate. Compact: the memo holds
+// many.
 #pragma once
 
 #include "ir/LoopGraph.h"
@@ -19,6 +20,6 @@ struct LoopSummary {
   int maxAhead = 0; ///< iterations between a load and its use
 };
 
-LoopSummary summarise(const LoopGraph &loop);
+LoopSummary summarise(const LoopTotals &loop);
 
 } // namespace kw

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "costmodel/Overlap.h"
 
+#include "costmodel/Constants.h"
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -17,32 +19,34 @@ double fourth(double value) {
 } // namespace
 
 double overlapped(std::span<const double> terms) {
-  double sum = 0, largest = 0;
+  double fourths = 0, sum = 0, largest = 0;
   for (const double term : terms) {
     assert(term >= 0 && "a term is a time");
-    sum += fourth(term);
+    fourths += fourth(term);
+    sum += term;
     largest = std::max(largest, term);
   }
   // Each operation rounds monotonically, so the whole is monotonic too; the maximum repairs an ulp.
-  return std::max(largest, std::sqrt(std::sqrt(sum)));
+  const double norm = std::sqrt(std::sqrt(fourths));
+  return std::max(largest, (1 - constants::hiddenCost) * norm + constants::hiddenCost * sum);
 }
 
 double attribute(std::span<const double> terms, std::span<double> shares) {
-  assert(terms.size() == shares.size());
+  assert(terms.size() == shares.size() && !terms.empty());
   const double total = overlapped(terms);
-  const auto largest = std::max_element(terms.begin(), terms.end()) - terms.begin();
-  double others = 0;
+  const auto largest = static_cast<std::size_t>(std::ranges::max_element(terms) - terms.begin());
+  double fourths = 0, others = 0;
   for (std::size_t i = 0; i < terms.size(); ++i) {
-    shares[i] = static_cast<std::ptrdiff_t>(i) == largest ? 0 : fourth(terms[i]);
-    others += shares[i];
+    shares[i] = i == largest ? 0 : fourth(terms[i]);
+    fourths += shares[i];
+    others += i == largest ? 0 : terms[i];
   }
-  const double excess = terms.empty() ? 0 : total - terms[largest];
-  for (double &share : shares) {
-    share = others > 0 ? excess * (share / others) : 0;
+  const double hidden = constants::hiddenCost * others;
+  const double excess = std::max(0.0, total - terms[largest] - hidden);
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    shares[i] = fourths > 0 ? excess * (shares[i] / fourths) + constants::hiddenCost * terms[i] : 0;
   }
-  if (!terms.empty()) {
-    shares[largest] = others > 0 ? terms[largest] : total;
-  }
+  shares[largest] = terms[largest];
   return total;
 }
 

@@ -1,7 +1,8 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Conversion and stores at the end of each workgroup. Written bytes meet no loads of their own
+// Conversion and stores at the end of each workgroup. Narrow stores need more
+// instructions for the same bytes. Written bytes meet no loads of their own
 // workgroup to hide behind: they take the fabric for themselves, at the slower of L2 writes and
 // Infinity Cache. [prior: their overlap with the loads of later rounds isn't known]
 #include "costmodel/Constants.h"
@@ -12,7 +13,9 @@
 namespace kw::terms {
 
 double epilogue(const LaunchProfile &profile, const Rounds &rounds, const Target &target) {
-  const double waves = exposures(rounds) * (profile.epilogueCycles + constants::storeRetireCycles);
+  const double stores = profile.storeInstructions * constants::storeInstructionCycles;
+  const double waves =
+      exposures(rounds) * (profile.epilogueCycles + stores + constants::storeRetireCycles);
   const double l2BytesPerSecond =
       constants::l2WriteFraction * target.l2BytesPerClockPerXcd * target.xcds * target.peakClockHz;
   const double fabric =

@@ -37,12 +37,15 @@ TEST(Combine, ABetterMachineIsNeverSlower) {
 }
 
 TEST(Combine, LessWorkIsNeverSlower) {
-  static constexpr std::array<double LaunchProfile::*, 14> counts{
-      &LaunchProfile::matrixCycles, &LaunchProfile::valuCycles,     &LaunchProfile::ldsCycles,
-      &LaunchProfile::chainCycles,  &LaunchProfile::chainedLoads,   &LaunchProfile::prefetchedTrips,
-      &LaunchProfile::barriers,     &LaunchProfile::prologueCycles, &LaunchProfile::epilogueCycles,
-      &LaunchProfile::loadBytes,    &LaunchProfile::l2ReadBytes,    &LaunchProfile::mallReadBytes,
-      &LaunchProfile::hbmReadBytes, &LaunchProfile::writtenBytes};
+  static constexpr std::array<double LaunchProfile::*, 15> counts{
+      &LaunchProfile::storeInstructions, &LaunchProfile::matrixCycles,
+      &LaunchProfile::valuCycles,        &LaunchProfile::ldsCycles,
+      &LaunchProfile::chainCycles,       &LaunchProfile::chainedLoads,
+      &LaunchProfile::prefetchedTrips,   &LaunchProfile::barriers,
+      &LaunchProfile::prologueCycles,    &LaunchProfile::epilogueCycles,
+      &LaunchProfile::loadBytes,         &LaunchProfile::l2ReadBytes,
+      &LaunchProfile::mallReadBytes,     &LaunchProfile::hbmReadBytes,
+      &LaunchProfile::writtenBytes};
   std::mt19937_64 random(5);
   std::uniform_real_distribution<double> fraction(0, 1);
   for (int round = 0; round < 2000; ++round) {

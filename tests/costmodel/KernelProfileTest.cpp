@@ -114,6 +114,16 @@ TEST(KernelProfile, BytesPerLevel) {
   EXPECT_EQ(profile.writtenBytes, 4096.0 * 4096 * 2);
 }
 
+TEST(KernelProfile, StoresByTheirWidthAndMovesOutOfAgprs) {
+  Sample sample;
+  sample.launch.traffic[2].vectorBytes = 2;
+  EXPECT_EQ(sample.profile().storeInstructions, 256 * 256 / 128.0);
+  sample.launch.traffic[2].vectorBytes = 8;
+  EXPECT_EQ(sample.profile().storeInstructions, 256 * 256 / 512.0);
+  sample.launch.registers.accumulatorsInAgpr = true;
+  EXPECT_EQ(sample.profile().epilogueCycles, 300 + 128 * 4);
+}
+
 TEST(KernelProfile, RaggedTilesMoveWhatIsInside) {
   Sample sample;
   sample.launch.kinds[0].usefulM = 64; // of 256

@@ -20,7 +20,7 @@ TEST(LoopSummary, SumsTheOperations) {
   builder.depend(loaded, barrier, 300, 2);
   builder.depend(first, second, 100);
   builder.depend(second, first, 20, 1);
-  const LoopGraph loop = builder.finish(LoopOrder::serial);
+  const LoopTotals loop = builder.totals(LoopOrder::serial);
   const LoopSummary summary = summarise(loop);
   EXPECT_EQ(summary.use.matrix, 32);
   EXPECT_EQ(summary.use.lds, 8);

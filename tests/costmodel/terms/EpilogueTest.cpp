@@ -14,3 +14,12 @@ TEST(EpilogueTerm, WrittenBytesTakeTheFabric) {
   profile.writtenBytes = target.mallBytesPerSecond * 1e-6;
   EXPECT_NEAR(terms::epilogue(profile, exactRounds(profile, target), target) - before, 1, 1e-9);
 }
+
+TEST(EpilogueTerm, NarrowStoresCostInstructions) {
+  LaunchProfile profile = samples::twoRounds();
+  const Target &target = samples::gfx950();
+  profile.storeInstructions = 150;
+  const double wide = terms::epilogue(profile, exactRounds(profile, target), target);
+  profile.storeInstructions = 300; // 150 x 16 clocks a round, two rounds
+  EXPECT_NEAR(terms::epilogue(profile, exactRounds(profile, target), target) - wide, 2, 1e-9);
+}
