@@ -1,0 +1,168 @@
+# Kernelwright
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`kw check-bundle` finds lies in a bundle that was edited by hand, by a careful liar too: one who
+makes the hashes of bundle.json fit what was edited."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def honest(kw_program, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("honest")
+    (folder / "suite.txt").write_text(
+        "gemm m=32 n=32 k=64 dtype=bf16 b=nk\nrmsnorm rows=4 cols=64 dtype=bf16\n"
+    )
+    subprocess.run(
+        [kw_program, "tune", "--suite", folder / "suite.txt", "--budget", "2evals", "--top", "1",
+         "--quiet", "--db", folder / "kw.db", "--out", folder / "bundle"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return folder / "bundle"
+
+
+@pytest.fixture
+def bundle(honest, tmp_path):
+    return shutil.copytree(honest, tmp_path / "bundle")
+
+
+def check(kw, bundle):
+    run = subprocess.run([kw, "check-bundle", bundle], capture_output=True, text=True)
+    return run.returncode, run.stdout + run.stderr
+
+
+def edit(path, change):
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document, indent=2))
+
+
+def fit_hashes(bundle):
+    def change(document):
+        for name in document["files"]:
+            document["files"][name] = hashlib.sha256((bundle / name).read_bytes()).hexdigest()
+
+    edit(bundle / "bundle.json", change)
+
+
+def test_an_honest_bundle_passes(kw_program, bundle):
+    status, text = check(kw_program, bundle)
+    assert status == 0, text
+
+
+def row(kernels):
+    return kernels["kernels"][0]
+
+
+ROW_LIES = {
+    "k": lambda k: row(k)["facts"].update(k=128),
+    "order": lambda k: row(k)["facts"].update(b="kn"),
+    "guard removed": lambda k: row(k)["guards"].pop(),
+    "guard loosened": lambda k: row(k).update(guards=["m >= 1"]),
+    "grid": lambda k: row(k)["launches"][0].update(grid=["1", "1", "1"]),
+    "block": lambda k: row(k)["launches"][0].update(block=[64, 1, 1]),
+    "symbol": lambda k: row(k)["launches"][0].update(kernel="other"),
+    "argument offset": lambda k: row(k)["launches"][0]["args"][0].update(offset=8),
+    "argument order": lambda k: row(k)["launches"][0]["args"].reverse(),
+    "kernarg size": lambda k: row(k)["launches"][0].update(kernarg_bytes=8),
+    "alignment": lambda k: row(k)["alignment"].update(a=1),
+    "registers": lambda k: row(k)["resources"][0].update(vgpr=1),
+    "LDS": lambda k: row(k)["resources"][0].update(lds_bytes=1),
+    "foreign hash": lambda k: row(k).update(sha256="0" * 64),
+    "unknown field": lambda k: row(k).update(comment="fast"),
+    "missing field": lambda k: row(k).pop("guards"),
+    "illegal schedule": lambda k: row(k).update(schedule="gemm.1:tile=256x256x256,stages=3"),
+    "other schedule": lambda k: row(k).update(schedule="gemm.1:tile=32x32x64,stages=1,prefetch=0"),
+    "other problem": lambda k: row(k).update(problem="gemm m=32 n=32 k=128 dtype=bf16 b=nk"),
+    "no problem": lambda k: row(k).update(problem="gemm m=32"),
+    "target": lambda k: row(k).update(target="gfx942"),
+    "time": lambda k: row(k).update(time_us=-1.0),
+    "source": lambda k: row(k).update(source="guessed"),
+    "measured": lambda k: row(k).update(source="measured"),
+    "row twice": lambda k: k["kernels"].append(row(k)),
+    "row removed": lambda k: k["kernels"].pop(),
+    "code objects swapped": lambda k: row(k).update(code_object=k["kernels"][1]["code_object"]),
+}
+
+
+@pytest.mark.parametrize("lie", ROW_LIES)
+def test_a_lie_in_kernels_json_is_found(kw_program, bundle, lie):
+    edit(bundle / "kernels" / "kernels.json", ROW_LIES[lie])
+    status, text = check(kw_program, bundle)
+    assert status == 1 and "not the file that bundle.json hashed" in text
+    fit_hashes(bundle)
+    status, text = check(kw_program, bundle)
+    assert status == 1 and text.strip(), f"{lie} passed"
+
+
+HEAD_LIES = {
+    "not validated": lambda b: b["problems"][0].update(validated=False),
+    "other time": lambda b: b["problems"][0].update(time_us=b["problems"][0]["time_us"] / 2),
+    "target": lambda b: b.update(target="gfx942"),
+    "compute units": lambda b: b.update(cus=512),
+    "unknown field": lambda b: b.update(remark=1),
+    "missing field": lambda b: b.pop("compiler"),
+    "file outside": lambda b: b["files"].update({"../x": "0" * 64}),
+}
+
+
+@pytest.mark.parametrize("lie", HEAD_LIES)
+def test_a_lie_in_bundle_json_is_found(kw_program, bundle, lie):
+    edit(bundle / "bundle.json", HEAD_LIES[lie])
+    status, text = check(kw_program, bundle)
+    assert status == 1 and text.strip(), f"{lie} passed"
+
+
+def code_object(bundle, index=0):
+    kernels = json.loads((bundle / "kernels" / "kernels.json").read_text())["kernels"]
+    return bundle / "kernels" / kernels[index]["code_object"], kernels[index]
+
+
+def fit_code_object(bundle, path):
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+
+    def change(kernels):
+        for kernel in kernels["kernels"]:
+            if kernel["code_object"] == path.name:
+                kernel["sha256"] = digest
+
+    edit(bundle / "kernels" / "kernels.json", change)
+    fit_hashes(bundle)
+
+
+def test_truncated_code_object(kw_program, bundle):
+    path, _ = code_object(bundle)
+    path.write_bytes(path.read_bytes()[:1000])
+    assert check(kw_program, bundle)[0] == 1
+    fit_code_object(bundle, path)
+    assert check(kw_program, bundle)[0] == 1
+
+
+def test_changed_machine_code_fails_validation(kw_program, bundle):
+    """A matrix instruction turned into s_nop keeps every resource and hash that a liar can fit."""
+    path, _ = code_object(bundle)
+    code = bytearray(path.read_bytes())
+    position = next(
+        i for i in range(0, len(code) - 8, 4) if code[i + 3] == 0xD3 and code[i + 2] in (0xB5, 0xB7, 0xCD)
+    )
+    code[position : position + 8] = bytes.fromhex("000080bf000080bf")
+    path.write_bytes(code)
+    fit_code_object(bundle, path)
+    status, text = check(kw_program, bundle)
+    assert status == 1 and "validation" in text, text
+
+
+@pytest.mark.parametrize("name", ["bundle.json", "kernels/kernels.json"])
+def test_unreadable_bundle_is_bad_input(kw_program, bundle, name):
+    (bundle / name).write_text("{")
+    status, text = check(kw_program, bundle)
+    assert status in (1, 2) and len(text.strip().splitlines()) == 1
+
+
+def test_extra_file_is_found(kw_program, bundle):
+    (bundle / "kernels" / "other.hsaco").write_bytes(b"x")
+    assert check(kw_program, bundle)[0] == 1
