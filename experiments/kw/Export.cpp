@@ -117,30 +117,27 @@ Expected<ExitStatus> exportBundle(const Options &options, const CommonOptions &c
   if (!list) {
     return tl::unexpected(list.error());
   }
-  std::vector<BundleEntry> entries;
+  const Expected<std::vector<BundleEntry>> entries = bundleEntries(*list);
+  if (!entries) {
+    return tl::unexpected(entries.error());
+  }
   Json kernels = Json::array();
-  for (const Json &document : *list) {
-    Expected<BundleEntry> entry = bundleEntry(document);
-    if (!entry) {
-      return tl::unexpected(entry.error());
-    }
-    kernels.push_back({{"problem", document["problem"]},
-                       {"schedule", print(entry->schedule)},
-                       {"time_us", entry->timeUs},
-                       {"source", entry->source},
-                       {"run", document["run"]}});
-    entries.push_back(std::move(*entry));
+  for (const BundleEntry &entry : *entries) {
+    kernels.push_back({{"problem", print(entry.problem)},
+                       {"schedule", print(entry.schedule)},
+                       {"time_us", entry.timeUs},
+                       {"source", entry.source}});
   }
   if (Expected<void> writable = makeWritableFolder(options.out); !writable) {
     return tl::unexpected(writable.error());
   }
   const Expected<std::filesystem::path> written =
-      writeBundle(absolutePath(options.out), **target, entries);
+      writeBundle(absolutePath(options.out), **target, *entries);
   if (!written) {
     return tl::unexpected(written.error());
   }
   const Json document = {{"bundle", written->string()}, {"kernels", std::move(kernels)}};
-  const std::string text = fmt::format("{} kernels in {}\n", entries.size(), written->string());
+  const std::string text = fmt::format("{} kernels in {}\n", entries->size(), written->string());
   if (Expected<void> printed = print(common, document, text); !printed) {
     return tl::unexpected(printed.error());
   }

@@ -35,22 +35,15 @@ Json errorDocument(const TuneSpec &spec, const Error &error) {
 
 /// Writes the best of each document; `bundle` of each then names the folder.
 Expected<void> exportAll(const TuneRequest &request, std::vector<Json> &documents) {
-  std::vector<BundleEntry> entries;
-  for (const Json &document : documents) {
-    if (document.contains("error")) {
-      continue;
-    }
-    Expected<BundleEntry> entry = bundleEntry(document);
-    if (!entry) {
-      return tl::unexpected(entry.error());
-    }
-    entries.push_back(std::move(*entry));
+  const Expected<std::vector<BundleEntry>> entries = bundleEntries(documents);
+  if (!entries) {
+    return tl::unexpected(entries.error());
   }
-  if (entries.empty()) {
+  if (entries->empty()) {
     return {};
   }
   const Expected<std::filesystem::path> written =
-      writeBundle(absolutePath(request.out), *request.specs.front().target, entries);
+      writeBundle(absolutePath(request.out), *request.specs.front().target, *entries);
   if (!written) {
     return tl::unexpected(written.error());
   }

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace kw {
 
@@ -276,6 +277,34 @@ private:
   std::string firstFailure;
 };
 
+/// The best candidate of a document.
+Expected<BundleEntry> bundleEntry(const Json &document) {
+  const Json &best = document["candidates"].front();
+  const Expected<Problem> problem = parseProblem(document["problem"].get<std::string>());
+  const Expected<Schedule> schedule = parseSchedule(best["schedule"].get<std::string>());
+  if (const Error *error = firstError(problem, schedule)) {
+    return tl::unexpected(*error);
+  }
+  if (!best["manifest"].is_string()) {
+    return badInput(fmt::format("{}: run {} ranked by the model alone, there is no kernel to "
+                                "export; tune it with --rungs model,compiled",
+                                print(*problem), document["run"].get<std::string>()));
+  }
+  Expected<LoadedCodeObject> loaded = openCodeObject(best["manifest"].get<std::string>());
+  if (!loaded) {
+    return tl::unexpected(loaded.error());
+  }
+  BundleEntry entry{*problem, *schedule, std::move(loaded->object)};
+  entry.timeUs = best["time_us"].get<double>();
+  entry.source = best["source"].get<std::string>();
+  entry.lowUs = best["interval_us"][0].get<double>();
+  entry.highUs = best["interval_us"][1].get<double>();
+  entry.limiter = best["limiter"].get<std::string>();
+  entry.validated = best["validated"].get<bool>();
+  entry.maxRel = best["max_rel"].is_number() ? best["max_rel"].get<double>() : 0;
+  return entry;
+}
+
 } // namespace
 
 Expected<std::optional<Json>> finishedRun(Store &store, const RunRecord &run) {
@@ -343,31 +372,22 @@ Expected<Json> tune(const TuneSpec &spec, TuneContext &context) {
   return document;
 }
 
-Expected<BundleEntry> bundleEntry(const Json &document) {
-  const Json &best = document["candidates"].front();
-  const Expected<Problem> problem = parseProblem(document["problem"].get<std::string>());
-  const Expected<Schedule> schedule = parseSchedule(best["schedule"].get<std::string>());
-  if (const Error *error = firstError(problem, schedule)) {
-    return tl::unexpected(*error);
+Expected<std::vector<BundleEntry>> bundleEntries(std::span<const Json> documents) {
+  std::vector<BundleEntry> entries;
+  std::set<std::vector<std::uint8_t>> exported;
+  for (const Json &document : documents) {
+    if (document.contains("error")) {
+      continue;
+    }
+    Expected<BundleEntry> entry = bundleEntry(document);
+    if (!entry) {
+      return tl::unexpected(entry.error());
+    }
+    if (exported.insert(entry->object.hsaco).second) {
+      entries.push_back(std::move(*entry));
+    }
   }
-  if (!best["manifest"].is_string()) {
-    return badInput(fmt::format("{}: run {} ranked by the model alone, there is no kernel to "
-                                "export; tune it with --rungs model,compiled",
-                                print(*problem), document["run"].get<std::string>()));
-  }
-  Expected<LoadedCodeObject> loaded = openCodeObject(best["manifest"].get<std::string>());
-  if (!loaded) {
-    return tl::unexpected(loaded.error());
-  }
-  BundleEntry entry{*problem, *schedule, std::move(loaded->object)};
-  entry.timeUs = best["time_us"].get<double>();
-  entry.source = best["source"].get<std::string>();
-  entry.lowUs = best["interval_us"][0].get<double>();
-  entry.highUs = best["interval_us"][1].get<double>();
-  entry.limiter = best["limiter"].get<std::string>();
-  entry.validated = best["validated"].get<bool>();
-  entry.maxRel = best["max_rel"].is_number() ? best["max_rel"].get<double>() : 0;
-  return entry;
+  return entries;
 }
 
 } // namespace kw

@@ -19,7 +19,9 @@ Expected<Json> tune(const TuneSpec &spec, TuneContext &context);
 /// it never finished or its files are gone.
 Expected<std::optional<Json>> finishedRun(Store &store, const RunRecord &run);
 
-/// The best candidate of a document for the exporter. An error if it was not validated.
-Expected<BundleEntry> bundleEntry(const Json &document);
+/// The best candidate of each document for the exporter; documents of failures are left out. A
+/// kernel that is best for several problems (which differ in run-time sizes) comes once, with the
+/// first of them. An error if one was not compiled.
+Expected<std::vector<BundleEntry>> bundleEntries(std::span<const Json> documents);
 
 } // namespace kw

@@ -40,9 +40,9 @@ def kw(kw_program, tmp_path):
     if not kw_program.exists():
         pytest.fail(f"{kw_program} is not built")
 
-    def run(*arguments, input=None, timeout=300, cwd=tmp_path, **options):
+    def run(*arguments, input=None, timeout=300, cwd=tmp_path, prefix=(), **options):
         completed = subprocess.run(
-            [str(kw_program), *map(str, arguments)],
+            [*prefix, str(kw_program), *map(str, arguments)],
             input=input, capture_output=True, text=True, timeout=timeout, cwd=cwd, **options,
         )  # fmt: skip
         return Answer(completed.returncode, completed.stdout, completed.stderr)

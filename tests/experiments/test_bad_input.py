@@ -190,11 +190,20 @@ def test_folders_that_cannot_be_written(kw, small_norm, command, place):
     refused(kw(command, small_norm, option, place, "--json"), place.split("/")[-2] or "proc")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
 def test_read_only_folder(kw, small_norm):
+    # Root writes everywhere unless it gives up the capability.
+    capabilities = "-dac_override,-dac_read_search"
+    prefix = ["setpriv", "--bounding-set", capabilities] if os.geteuid() == 0 else []
     (kw.folder / "locked").mkdir(mode=0o555)
-    refused(kw("compile", small_norm, "-o", "locked", "--json"), "locked")
-    refused(kw("tune", small_norm, "--db", "locked/kw.db", "--json"), "locked")
+    for arguments in (
+        ["compile", small_norm, "-o", "locked"],
+        ["compile", small_norm, "-o", "locked/sub"],
+        ["tune", small_norm, "--out", "locked"],
+        ["tune", small_norm, "--db", "locked/kw.db"],
+    ):
+        answer = kw(*arguments, "--json", prefix=prefix)
+        refused(answer, "locked", "Permission denied")
+    assert list((kw.folder / "locked").iterdir()) == []
 
 
 def limit_file_size():

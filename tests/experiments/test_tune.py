@@ -121,6 +121,14 @@ def test_suite(kw, small_norm):
     assert len(kernels["kernels"] if isinstance(kernels, dict) else kernels) == 2
 
 
+def test_a_kernel_that_is_best_twice_is_exported_once(kw):
+    (kw.folder / "suite.txt").write_text("rmsnorm rows=8 cols=512\nrmsnorm rows=9 cols=512\n")
+    documents = tune(kw, "--suite", "suite.txt", "--out", "bundle", *SHORT)
+    hsaco = {document["candidates"][0]["hsaco"] for document in documents}
+    assert len(list((kw.folder / "bundle" / "kernels").glob("*.hsaco"))) == len(hsaco)
+    assert kw("check-bundle", "bundle").status == 0
+
+
 def test_nothing_legal(kw):
     answer = kw("tune", "gemm m=4 n=4 k=4 dtype=fp8", "--json", "--quiet")
     assert answer.status == 3
