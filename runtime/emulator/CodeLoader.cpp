@@ -12,9 +12,9 @@
 #include <cstring>
 #include <fmt/core.h>
 #include <llvm/BinaryFormat/ELF.h>
-#include <llvm/BinaryFormat/MsgPackDocument.h>
 #include <llvm/Object/ELF.h>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 namespace kw {
@@ -31,6 +31,31 @@ constexpr std::uint64_t maxSegmentBytes = std::uint64_t{1} << 30;
 template <class T> tl::unexpected<Error> broken(llvm::Expected<T> &result) {
   return badInput("broken code object: " + llvm::toString(result.takeError()));
 }
+
+using Json = nlohmann::json;
+
+/// Stops at nesting that no metadata has: the reader is recursive.
+class DepthLimit : public nlohmann::json_sax<Json> {
+public:
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t &) override { return true; }
+  bool string(string_t &) override { return true; }
+  bool binary(binary_t &) override { return true; }
+  bool start_object(std::size_t) override { return ++depth < 32; }
+  bool key(string_t &) override { return true; }
+  bool end_object() override { return --depth >= 0; }
+  bool start_array(std::size_t) override { return ++depth < 32; }
+  bool end_array() override { return --depth >= 0; }
+  bool parse_error(std::size_t, const std::string &, const nlohmann::detail::exception &) override {
+    return false;
+  }
+
+private:
+  int depth = 0;
+};
 
 class Loader {
 public:
@@ -141,8 +166,7 @@ private:
         if (note.getName() == "AMDGPU" && note.getType() == llvm::ELF::NT_AMDGPU_METADATA &&
             result) {
           const auto blob = note.getDesc(header.p_align == 8 ? 8 : 4);
-          result = readMetadata(
-              llvm::StringRef(reinterpret_cast<const char *>(blob.data()), blob.size()));
+          result = readMetadata({blob.data(), blob.size()});
         }
       }
       if (error) {
@@ -158,50 +182,46 @@ private:
   // ---- Metadata
   // ----------------------------------------------------------------------------------
 
-  static std::uint64_t number(llvm::msgpack::MapDocNode &map, llvm::StringRef key,
-                              std::uint64_t otherwise = 0) {
+  static std::uint64_t number(const Json &map, const char *key, std::uint64_t otherwise = 0) {
     const auto found = map.find(key);
-    if (found == map.end()) {
-      return otherwise;
-    }
-    if (found->second.getKind() == llvm::msgpack::Type::UInt) {
-      return found->second.getUInt();
-    }
-    if (found->second.getKind() == llvm::msgpack::Type::Int && found->second.getInt() >= 0) {
-      return static_cast<std::uint64_t>(found->second.getInt());
-    }
-    return otherwise;
+    const bool usable =
+        found != map.end() && (found->is_number_unsigned() ||
+                               (found->is_number_integer() && found->get<std::int64_t>() >= 0));
+    return usable ? found->get<std::uint64_t>() : otherwise;
   }
-  static std::string text(llvm::msgpack::MapDocNode &map, llvm::StringRef key) {
+  static std::string text(const Json &map, const char *key) {
     const auto found = map.find(key);
-    return found != map.end() && found->second.isString() ? found->second.getString().str() : "";
+    return found != map.end() && found->is_string() ? found->get<std::string>() : "";
   }
-  static llvm::msgpack::ArrayDocNode *array(llvm::msgpack::MapDocNode &map, llvm::StringRef key) {
+  static const Json *array(const Json &map, const char *key) {
     const auto found = map.find(key);
-    return found != map.end() && found->second.isArray() ? &found->second.getArray() : nullptr;
+    return found != map.end() && found->is_array() ? &*found : nullptr;
   }
 
-  Done readMetadata(llvm::StringRef blob) {
-    llvm::msgpack::Document document;
-    if (!document.readFromBlob(blob, false) || !document.getRoot().isMap()) {
+  Done readMetadata(std::span<const std::uint8_t> blob) {
+    DepthLimit limit;
+    const bool flat =
+        Json::sax_parse(blob.begin(), blob.end(), &limit, Json::input_format_t::msgpack);
+    const Json root = flat ? Json::from_msgpack(blob.begin(), blob.end(), true, false) : Json();
+    if (!root.is_object()) {
       return badInput("broken code object: the metadata note is not MessagePack");
     }
-    auto *kernels = array(document.getRoot().getMap(), "amdhsa.kernels");
+    const Json *kernels = array(root, "amdhsa.kernels");
     if (!kernels) {
       return badInput("broken code object: metadata has no amdhsa.kernels");
     }
-    for (auto &node : *kernels) {
-      if (!node.isMap()) {
+    for (const Json &node : *kernels) {
+      if (!node.is_object()) {
         return badInput("broken code object: amdhsa.kernels holds something else");
       }
-      if (auto done = readKernel(node.getMap()); !done) {
+      if (auto done = readKernel(node); !done) {
         return done;
       }
     }
     return std::monostate();
   }
 
-  Done readKernel(llvm::msgpack::MapDocNode &map) {
+  Done readKernel(const Json &map) {
     KernelCode kernel;
     KernelFacts &facts = kernel.facts;
     const std::string symbol = text(map, ".symbol");
@@ -209,7 +229,7 @@ private:
     if (image->find(facts.name)) {
       return std::monostate();
     }
-    const auto as32 = [&](llvm::StringRef key) {
+    const auto as32 = [&](const char *key) {
       return static_cast<std::uint32_t>(std::min<std::uint64_t>(number(map, key), 1u << 30));
     };
     facts.kernargBytes = as32(".kernarg_segment_size");
@@ -222,25 +242,24 @@ private:
     facts.vgprSpills = static_cast<int>(as32(".vgpr_spill_count"));
     facts.sgprSpills = static_cast<int>(as32(".sgpr_spill_count"));
     const int unified = static_cast<int>(as32(".vgpr_count"));
-    if (auto *required = array(map, ".reqd_workgroup_size"); required && required->size() == 3) {
+    if (const Json *required = array(map, ".reqd_workgroup_size");
+        required && required->size() == 3) {
       std::array<std::uint32_t, 3> sizes{};
       for (std::size_t i = 0; i < 3; ++i) {
-        auto &node = (*required)[i];
-        sizes[i] = node.getKind() == llvm::msgpack::Type::UInt
-                       ? static_cast<std::uint32_t>(node.getUInt())
-                       : 0;
+        const Json &size = (*required)[i];
+        sizes[i] = size.is_number_unsigned() ? size.get<std::uint32_t>() : 0;
       }
       facts.requiredWorkgroupSize = sizes;
     }
-    if (auto *arguments = array(map, ".args")) {
-      for (auto &node : *arguments) {
-        if (node.isMap()) {
-          auto &argument = node.getMap();
+    if (const Json *arguments = array(map, ".args")) {
+      for (const Json &argument : *arguments) {
+        if (argument.is_object()) {
+          const auto small = [&](const char *key) {
+            return static_cast<std::uint32_t>(
+                std::min<std::uint64_t>(number(argument, key), 1u << 20));
+          };
           facts.arguments.push_back({text(argument, ".name"), text(argument, ".value_kind"),
-                                     static_cast<std::uint32_t>(std::min<std::uint64_t>(
-                                         number(argument, ".offset"), 1u << 20)),
-                                     static_cast<std::uint32_t>(std::min<std::uint64_t>(
-                                         number(argument, ".size"), 1u << 20))});
+                                     small(".offset"), small(".size")});
         }
       }
     }

@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <fmt/core.h>
+#include <llvm/MC/MCExpr.h>
 #include <llvm/MC/MCInstrDesc.h>
 #include <map>
 
@@ -178,6 +179,7 @@ private:
       return false;
     }
     if (op.kind == Kind::valu) {
+      takeExchanged();
       takeVectorControls();
     } else if (op.kind == Kind::mfma) {
       takeMatrixControls();
@@ -211,7 +213,7 @@ private:
       if (!known || desc.getOperandConstraint(i, llvm::MCOI::TIED_TO) >= 0) {
         if (isAddend(i, desc)) {
           op.sourceCount = std::max<std::uint8_t>(op.sourceCount, 2);
-          addSource(registerOperand(mc.reg(operand.getReg()), accumOffset), 0);
+          addSource(registerOperand(mc.reg(operand.getReg()), accumOffset), mods);
         }
         continue;
       }
@@ -229,6 +231,10 @@ private:
         mods = 0;
       } else if (operand.isImm()) {
         trailing.push_back(operand.getImm());
+      } else if (std::int64_t value = 0; operand.isExpr() && // a literal that could be inline
+                                         operand.getExpr()->evaluateAsAbsolute(value)) {
+        addSource(constant(value, type, registerClass), mods);
+        mods = 0;
       } else {
         return false;
       }
@@ -263,6 +269,14 @@ private:
       operand.value = (operand.value & 0xffffffff) | operand.value << 32;
     }
     return operand;
+  }
+
+  /// v_permlane*_swap, v_swap: the tied destinations are the sources.
+  void takeExchanged() {
+    if (op.flow == Flow::handler && op.resultCount == 2 && op.sourceCount == 0) {
+      addSource(op.result[0], 0);
+      addSource(op.result[1], 0);
+    }
   }
 
   void takeVectorControls() {
@@ -415,7 +429,7 @@ OpcodeName parseOpcodeName(std::string_view name) {
   std::string &base = result.base;
   base = name;
   static constexpr std::string_view encodings[] = {"_vi",     "_gfx9", "_gfx90a", "_gfx940",
-                                                   "_gfx950", "_vcd",  "_acd"};
+                                                   "_gfx950", "_vcd",  "_acd",    "_opsel"};
   bool removed = true;
   while (removed) {
     removed = false;

@@ -74,6 +74,10 @@ bool isMemory(Kind kind) {
          kind == Kind::global || kind == Kind::flat || kind == Kind::scratch;
 }
 
+bool isSwap(const Op &op) { // v_permlane{16,32}_swap, v_swap
+  return op.flow == Flow::handler && op.resultCount == 2;
+}
+
 /// Cross-lane reads that see a VALU result too late. The handlers' Flow marks them.
 int afterVector(const Op &op, int source) {
   if (op.kind == Kind::mfma) {
@@ -85,8 +89,8 @@ int afterVector(const Op &op, int source) {
   if (op.form == Form::dpp) {
     return source == 0 ? 2 : 0;
   }
-  if (op.flow == Flow::handler && op.resultCount == 2) {
-    return 2; // permlane swaps
+  if (isSwap(op)) {
+    return 2;
   }
   const bool toScalar =
       op.flow == Flow::handler && op.resultCount == 1 && op.result[0].file == File::scalar;
@@ -127,7 +131,9 @@ void checkVectorRead(Wave &wave, const Op &op, int source) {
     } else if (stamp.producer == Producer::trans && op.kind == Kind::valu && !op.transcendental) {
       require(wave, op, stamp, std::max(1, crossLane), "reading vector register", reg);
     } else if (stamp.producer == Producer::valu || stamp.producer == Producer::trans) {
-      require(wave, op, stamp, crossLane, "reading vector register", reg);
+      // Chains of swaps have one state between them in AMD's hand-written attention.
+      const bool chained = isSwap(op) && isSwap(wave.group->ops[stamp.op]);
+      require(wave, op, stamp, chained ? 1 : crossLane, "reading vector register", reg);
     }
   }
 }

@@ -170,8 +170,8 @@ void Lds::stampReads(int wave, const Op &op, const LdsAccess &access, std::uint3
     const std::uint32_t address = access.address[lane];
     for (std::uint32_t dword = address / 4; dword <= lastDword(address, access.count); ++dword) {
       const std::uint32_t before = readers[dword];
-      const std::uint32_t stamp = epochOf(before) == epoch ? before & (mark | ~carried)
-                                                           : mark | epoch << 16;
+      const std::uint32_t stamp =
+          epochOf(before) == epoch ? before & (mark | ~carried) : mark | epoch << 16;
       readers[dword] = stamp | 1u << wave;
       readerOps[dword] = op.index;
     }

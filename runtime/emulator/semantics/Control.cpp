@@ -45,6 +45,7 @@ void setPc(Wave &wave, const Op &op) { jump(wave, op, wave.scalarOperand64(op.so
 void swapPc(Wave &wave, const Op &op) {
   const u64 target = wave.scalarOperand64(op.source[0]);
   getPc(wave, op);
+  wave.sgprValid[op.result[0].reg] = wave.sgprValid[op.result[0].reg + 1] = ~0u;
   jump(wave, op, target);
 }
 

@@ -40,7 +40,7 @@ u32 toSmall(const SmallFloat &format, f32 x, bool saturate) {
   const f64 magnitude = std::fabs(static_cast<f64>(x));
   // Codes of one sign are ordered and evenly spaced within an exponent: round in units of the last
   // place of the value's exponent.
-  int exponent = 0;
+  int exponent = 1 - format.bias;
   if (magnitude > 0 && !std::isinf(magnitude)) {
     exponent = std::ilogb(magnitude);
   }

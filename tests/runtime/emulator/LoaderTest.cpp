@@ -1,0 +1,70 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Assembly.h"
+
+#include <gtest/gtest.h>
+#include <random>
+
+namespace kw::test {
+namespace {
+
+TEST(Loader, ForeignAndTruncatedFilesAreRefused) {
+  const std::vector<std::uint8_t> good = assemble({.body = prologue});
+  ASSERT_TRUE(LoadedCode::load(good).has_value());
+  EXPECT_FALSE(LoadedCode::load({}).has_value());
+  const std::string text = "not an ELF file at all, but long enough to hold a header of one .....";
+  EXPECT_FALSE(LoadedCode::load({reinterpret_cast<const std::uint8_t *>(text.data()), text.size()})
+                   .has_value());
+  std::vector<std::uint8_t> foreign = good;
+  foreign[18] = 62; // e_machine x86-64
+  EXPECT_FALSE(LoadedCode::load(foreign).has_value());
+  foreign = good;
+  foreign[48] = 0x4c; // e_flags: gfx942
+  const auto refused = LoadedCode::load(foreign);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().message.find("gfx950"), std::string::npos);
+  for (std::size_t size = 0; size < good.size(); size += 61) {
+    (void)LoadedCode::load(std::span(good).first(size)); // an error or not, but no crash
+  }
+}
+
+TEST(Loader, MutantsNeverCrash) {
+  const std::vector<std::uint8_t> good = assemble({.body = std::string(prologue) + R"(
+    global_load_dword v2, v1, s[4:5]
+    s_waitcnt vmcnt(0)
+    v_add_u32 v2, v2, v2
+    ds_write_b32 v1, v2
+    s_waitcnt lgkmcnt(0)
+    ds_read_b32 v3, v1
+    s_waitcnt lgkmcnt(0)
+    global_store_dword v1, v3, s[6:7])",
+                                                   .ldsBytes = 256});
+  std::mt19937 engine(7);
+  int ran = 0;
+  for (int i = 0; i < 1500; ++i) {
+    std::vector<std::uint8_t> mutant = good;
+    for (int k = 0; k < 1 + i % 4; ++k) {
+      mutant[engine() % mutant.size()] = static_cast<std::uint8_t>(engine());
+    }
+    const auto code = LoadedCode::load(mutant);
+    if (!code) {
+      EXPECT_FALSE(code.error().message.empty());
+      continue;
+    }
+    GlobalMemory memory;
+    for (const std::string &kernel : code->kernelNames()) {
+      ran += emulate(*code, kernel, memory, {.block = {64, 1, 1}}, {.instructionBudget = 10000})
+                 .has_value();
+    }
+  }
+  EXPECT_GT(ran, 0);
+}
+
+TEST(Loader, Disassembles) {
+  const LoadedCode code = load({.body = "v_add_f32 v0, v1, v2"});
+  EXPECT_EQ(code.disassemble("k"), "     0: v_add_f32_e32 v0, v1, v2\n     4: s_endpgm\n");
+  EXPECT_TRUE(code.unknownInstructions("k").empty());
+}
+
+} // namespace
+} // namespace kw::test
