@@ -6,6 +6,14 @@
 #include <fmt/format.h>
 
 namespace kw {
+namespace {
+
+// With accumulators in AGPRs LLVM 22 spilled at the last tenth of the VGPRs, and above 208 of them.
+// [measured: 2 of 990 kernels, at 126 of 128 and 226 of 256; none below these limits]
+constexpr int usableTenths = 9;
+constexpr int usableBesideAgprs = 208;
+
+} // namespace
 
 RegisterBudget registerBudget(const RegisterUse &use, int waves, const Target &target) {
   const int wavesPerSimd = (waves + target.simdsPerCu - 1) / target.simdsPerCu;
@@ -14,7 +22,8 @@ RegisterBudget registerBudget(const RegisterUse &use, int waves, const Target &t
                     granule * granule;
   const int agpr = std::min(share, target.vectorRegistersPerWave - target.vgprPerWave);
   const int agprTaken = (std::min(use.agpr(), agpr) + granule - 1) / granule * granule;
-  return {std::min(share - agprTaken, target.vgprPerWave), agpr};
+  const int vgpr = std::min(share - agprTaken, target.vgprPerWave);
+  return {use.agpr() == 0 ? vgpr : std::min(vgpr * usableTenths / 10, usableBesideAgprs), agpr};
 }
 
 bool fits(const RegisterUse &use, int waves, const Target &target) {

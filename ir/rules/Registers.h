@@ -12,7 +12,8 @@
 namespace kw {
 
 /// What one wave may have so that a workgroup of `waves` is resident: the SIMD's registers divided
-/// by the waves that it must hold, VGPRs at most `vgprPerWave`, AGPRs counted first.
+/// by the waves that it must hold, VGPRs at most `vgprPerWave`, AGPRs counted first; beside AGPRs
+/// a margin of the VGPRs stays free.
 struct RegisterBudget {
   int vgpr = 0, agpr = 0;
 };

@@ -4,9 +4,9 @@
 // Regularised evolution (the oldest die, not the worst) over decisions, with the model as a
 // prefilter: of several legal children the one with the best forecast is asked. Results that were
 // told are the fitness, and they correct the model: a forecast is the estimate times what was told
-// over what was estimated for schedules nearby. So a good model helps and a bad one does not trap
-// the search. A failed trial is a dead end. The first generation are the best by model of a
-// uniform sample.
+// over what was estimated for schedules nearby. Half of the children are asked unchosen. So a good
+// model helps and a bad one does not trap the search. A failed trial is a dead end. The first
+// generation are the best by model of a uniform sample.
 #include "search/SparseShuffle.h"
 #include "search/strategies/Strategies.h"
 
@@ -26,6 +26,7 @@ constexpr std::size_t firstGeneration = 24; ///< told before anybody breeds
 constexpr std::size_t sampleSize = 512;     ///< from which the first generation is chosen
 constexpr std::size_t tournament = 6;       ///< members that compete to be a parent
 constexpr std::size_t litter = 12;          ///< legal children among which the model chooses
+constexpr std::uint64_t freeOneIn = 2;      ///< children that are asked without the model's choice
 constexpr int mostAttempts = 400;           ///< to make a litter, most of them illegal
 constexpr std::uint64_t mutationsUpTo = 3;  ///< decisions changed at a time
 constexpr std::uint64_t crossoverOneIn = 3;
@@ -130,7 +131,8 @@ private:
     std::optional<Schedule> best;
     double bestUs = std::numeric_limits<double>::infinity();
     std::size_t made = 0;
-    for (int attempt = 0; attempt < mostAttempts && made < litter; ++attempt) {
+    const std::size_t wanted = uniformBelow(random, freeOneIn) == 0 ? 1 : litter;
+    for (int attempt = 0; attempt < mostAttempts && made < wanted; ++attempt) {
       const Schedule child = breed();
       if (!isNew(child) || !space.contains(child)) {
         continue;

@@ -38,7 +38,7 @@ TEST(Evolutionary, LearnsFromWhatIsTold) {
     evolved += best(drive(*make("evolutionary", space, seed), distance, 300), distance);
     random += best(drive(*make("random", space, seed), distance, 300), distance);
   }
-  EXPECT_LT(evolved / seeds, random / seeds - 2);
+  EXPECT_LT(evolved / seeds, random / seeds - 1);
 }
 
 TEST(Evolutionary, StartsWithTheModelsBestOfASample) {
