@@ -6,7 +6,8 @@
 // s_nop n is n + 1; a matrix instruction waits until the one before has left the pipe, a pass is
 // one. Left out, as hand-written kernels of AMD do without everywhere: the one state between a
 // write of M0 and a load to LDS, those before a lane mask is read from an SGPR pair, and most of
-// those before v_pk_fma_f32 reads the result of a 4-pass matrix instruction.
+// those between two permlane swaps and before v_pk_fma_f32 reads the result of a 4-pass matrix
+// instruction.
 #pragma once
 
 #include "runtime/emulator/Wave.h"

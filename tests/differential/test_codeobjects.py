@@ -61,6 +61,25 @@ def test_bf16_256x256(launch_clean, code_object, m, n, k, dtype):
     bf16_case(launch_clean, code_object(name), name, m, n, k, dtype=dtype)
 
 
+def out_of_bounds_only(outcome):
+    kinds = {finding["kind"] for finding in outcome.findings}
+    return kinds == {"out-of-bounds"} and all("_load_" in finding["instruction"]
+                                              for finding in outcome.findings)
+
+
+def test_bf16_256x256_prefetches_past_a_single_row(code_object, kw_program, tmp_path):
+    """True findings with an odd number of steps of 64: the loop has counted the bytes left in A
+    below zero, and the range check passes what it prefetches. Nothing of it is used."""
+    name = "bf16gemm_bf16_tn_256x256"
+    rng = np.random.default_rng(1)
+    a, b = random_bf16(rng, 1, 64), random_bf16(rng, 256, 64)
+    d = output((1, 256), BF16)
+    step = codeobjects.bf16_gemm(name, 1, 256, 64, d, given(a), given(b))
+    outcome = launch(kw_program, tmp_path, code_object(name), [step])
+    assert out_of_bounds_only(outcome)
+    assert_near(d.result, a.astype(F64) @ b.astype(F64).T, dot_error(a, b.T))
+
+
 @pytest.mark.parametrize("m, n, k, split_k, dtype, bias", [
     (64, 64, 384, 1, BF16, False), (70, 128, 448, 1, BF16, True), (3, 64, 1216, 2, F32, False),
     (64, 128, 1024, 3, F32, True), (100, 64, 832, 2, BF16, False),
@@ -180,9 +199,10 @@ def test_attention(launch_clean, code_object, b, hq, hkv, sq, skv, with_lse):
 
 
 def test_attention_reads_past_its_keys(code_object, kw_program, tmp_path):
-    """True findings: without rows behind K and V the kernel reads past both, at loads only."""
+    """True findings: without rows behind K and V the kernel reads past both. It moves along the
+    keys by the scalar offset, which LLVM documents not to be part of the range check."""
     step, o, _, want, _ = attention_case(1, 1, 1, 256, 100, False, 0)
     outcome = launch(kw_program, tmp_path, code_object("fwd_hd128_bf16"), [step])
-    assert not outcome.ok
-    assert {finding["kind"] for finding in outcome.findings} == {"out-of-bounds"}
-    assert all("buffer_load" in finding["instruction"] for finding in outcome.findings)
+    assert out_of_bounds_only(outcome)
+    assert {finding["detail"].split("'")[1] for finding in outcome.findings} == {"b2", "b3"}
+    assert_near(o.result, want, 0.004)

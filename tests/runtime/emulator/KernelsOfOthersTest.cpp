@@ -60,6 +60,14 @@ TEST(KernelsOfOthers, PackedFmaReadsAMatrixResultAfterTwoStates) {
                 zeroes + product + "s_nop 1\n v_pk_mul_f32 v[40:41], v[24:25], v[24:25]");
 }
 
+TEST(KernelsOfOthers, ChainPermlaneSwaps) {
+  const std::string swap = "s_nop 1\n v_permlane32_swap_b32 v16, v17\n";
+  expectClean(zeroes + swap + "s_nop 0\n v_permlane16_swap_b32 v16, v17");
+  expectFinding(FindingKind::missingWaitStates, zeroes + swap + "v_permlane16_swap_b32 v16, v17");
+  expectFinding(FindingKind::missingWaitStates,
+                "v_mov_b32 v17, 0\n v_mov_b32 v16, 0\n s_nop 0\n v_permlane32_swap_b32 v16, v17");
+}
+
 TEST(KernelsOfOthers, WavesWriteTheSameBytesToTheSamePlace) {
   const std::string place = "v_and_b32 v2, 0xff, v1\n"; // lane
   expectClean(place + "ds_write_b32 v2, v2", 2);
