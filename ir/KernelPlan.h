@@ -126,7 +126,7 @@ KernelPlan makePlan(const Problem &problem, const Schedule &schedule, const Targ
 /// The dependence graph of one region, scheduled. Legal schedules only.
 LoopGraph loopGraph(const Problem &problem, const Schedule &schedule, const Target &target,
                     const LaunchPlan &launch, const Region &region);
-/// Its totals alone: what the cost model reads, several times faster.
+/// Its totals alone: what the cost model reads, without building the graph.
 LoopTotals loopTotals(const Problem &problem, const Schedule &schedule, const Target &target,
                       const LaunchPlan &launch, const Region &region);
 

@@ -53,7 +53,7 @@ public:
   void depend(int from, int to, int latency, int distance = 0);
 
   LoopGraph finish(LoopOrder order);
-  /// The same without the graph and its waits: several times faster.
+  /// The same numbers without the graph and its waits.
   LoopTotals totals(LoopOrder order);
 
 private:
