@@ -15,6 +15,9 @@ namespace {
 constexpr int waveSize = 64;
 constexpr int granuleBytes = 16;
 constexpr std::int64_t largestLdsOffset = 65536;
+/// Lane offsets of pieces that stay in registers over the loop, as the plan counts them; further
+/// ones are added up anew for each load.
+constexpr int lanesKept = 8;
 constexpr int chunkShift = 10; // padding of the direct path stands after 1 KiB
 /// Out of range of every buffer, and stays so with any scalar offset below 2^31 added.
 constexpr std::int64_t outOfRange = 0x80000000;
@@ -177,10 +180,10 @@ void OperandAccess::findLaneOffset(int piece, Piece &result) {
                    here.row - there.row == loadedPosition(tile, piece, 0, 0).row - first.row;
     }
   }
-  if (piece > 0 && rowsComplete && allInside && sameBytes) {
+  if (piece > 0 && allInside && sameBytes && (rowsComplete || piece >= lanesKept)) {
     const int rows = loadedPosition(tile, piece, 0, 0).row - first.row;
     result.lane = pieces.front().lane;
-    result.scalar = setup.mul(from.pitchBytes, rows);
+    (rowsComplete ? result.scalar : result.late) = setup.mul(from.pitchBytes, rows);
     return;
   }
   Value offset = setup.add(setup.mul(result.row, from.pitchBytes), result.byte);
@@ -263,17 +266,20 @@ Value OperandAccess::alongK(TileBuilder &tiles, Value k) const {
 
 /// In a short step the lanes behind its last k load zeros: what they would find belongs to the next
 /// step, or to the next row.
-Value OperandAccess::shortStepOffset(TileBuilder &tiles, const Piece &piece, int elements) const {
+Value OperandAccess::shortStepOffset(TileBuilder &tiles, const Piece &piece, Value lane,
+                                     int elements) const {
   Value inside = tile.layout.transposing
                      ? tiles.lessThan(piece.row, tiles.constant(elements))
                      : tiles.lessThan(piece.byte, tiles.constant(elements * tile.elementBytes));
-  return tiles.select(inside, piece.lane, tiles.constant(outOfRange));
+  return tiles.select(inside, lane, tiles.constant(outOfRange));
 }
 
 GlobalAddress OperandAccess::address(TileBuilder &tiles, int piece, const StepSource &step) const {
   const Piece &prepared = pieces[piece];
-  Value lane =
-      step.shortElements > 0 ? shortStepOffset(tiles, prepared, step.shortElements) : prepared.lane;
+  Value lane = prepared.late ? tiles.add(prepared.lane, prepared.late) : prepared.lane;
+  if (step.shortElements > 0) {
+    lane = shortStepOffset(tiles, prepared, lane, step.shortElements);
+  }
   Value scalar = prepared.scalar ? tiles.add(step.scalar, prepared.scalar) : step.scalar;
   return {step.buffer, lane, scalar, 0};
 }

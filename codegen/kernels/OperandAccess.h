@@ -75,6 +75,7 @@ private:
     mlir::Value row, byte; ///< of the lane's vector in the tile
     mlir::Value lane;      ///< its byte offset from the tile's base
     mlir::Value scalar;    ///< what to add to it, uniform; null: 0
+    mlir::Value late;      ///< the same, but to be added to `lane` where it is used; null: 0
     Offset staged;         ///< in the stage, per lane (lds path) or per wave (direct path)
   };
 
@@ -105,7 +106,8 @@ private:
                  llvm::function_ref<std::vector<std::int64_t>(const OperandTile &)> tableOf);
   mlir::Value fromPlain(mlir::Value linear);
   GlobalAddress address(TileBuilder &tiles, int piece, const StepSource &step) const;
-  mlir::Value shortStepOffset(TileBuilder &tiles, const Piece &piece, int elements) const;
+  mlir::Value shortStepOffset(TileBuilder &tiles, const Piece &piece, mlir::Value lane,
+                              int elements) const;
 
   OperandTile tile;
   OperandSource from;
