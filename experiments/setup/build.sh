@@ -13,7 +13,7 @@ if [[ $jobs -gt $((memory_gb / 3)) ]]; then
   jobs=$((memory_gb / 3))
 fi
 
-export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 mkdir -p build
 if ! cmake --preset dev >build/configure.log 2>&1; then
   cat build/configure.log
