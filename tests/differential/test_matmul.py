@@ -133,7 +133,7 @@ FORMATS = ["e4m3", "e5m2", "e2m1"]
 
 
 @pytest.mark.parametrize("nonkdim", [16, 32])
-@pytest.mark.parametrize("form_a, form_b", itertools.product(FORMATS, FORMATS))
+@pytest.mark.parametrize("form_a, form_b", list(itertools.product(FORMATS, FORMATS)))
 def test_scaled(run_triton, form_a, form_b, nonkdim):
     """Non-uniform scales tell the chunks of the 8-bit operands apart."""
     m, n, k = 70, 96, 512
