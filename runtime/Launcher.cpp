@@ -179,6 +179,7 @@ Expected<LaunchOutcome> launch(const CodeObject &object, const fs::path &folder,
     return tl::unexpected<Error>(contents.error());
   }
   std::vector<BufferView> views;
+  views.reserve(contents->size());
   for (std::size_t i = 0; i < contents->size(); ++i) {
     views.push_back({object.manifest.buffers[i].name, (*contents)[i].bytes()});
   }

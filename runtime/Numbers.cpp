@@ -98,7 +98,7 @@ inline std::uint64_t encodeMagnitude(const FloatShape &shape, double magnitude) 
     return std::bit_cast<std::uint64_t>(magnitude + anchor) - std::bit_cast<std::uint64_t>(anchor);
   }
   const int drop = 52 - shape.mantissaBits;
-  std::uint64_t bits = std::bit_cast<std::uint64_t>(magnitude);
+  auto bits = std::bit_cast<std::uint64_t>(magnitude);
   bits += (std::uint64_t{1} << (drop - 1)) - 1 + (bits >> drop & 1U); // ties to even
   return (bits >> drop) - (static_cast<std::uint64_t>(1023 - shape.bias()) << shape.mantissaBits);
 }

@@ -5,6 +5,7 @@
 #include "runtime/validation/Comparison.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <fmt/format.h>
 #include <functional>
@@ -36,12 +37,12 @@ void inParallel(std::size_t count, int jobs, const std::function<void(std::size_
 /// Position-dependent, four independent lanes for speed.
 std::uint64_t checksum(std::span<const std::uint8_t> bytes, std::uint64_t start) {
   constexpr std::uint64_t factor = 0x9E3779B97F4A7C15U;
-  std::uint64_t lanes[4] = {start, start + 1, start + 2, start + 3};
+  std::array<std::uint64_t, 4> lanes{start, start + 1, start + 2, start + 3};
   std::size_t at = 0;
   for (; at + sizeof(lanes) <= bytes.size(); at += sizeof(lanes)) {
-    std::uint64_t words[4];
-    std::memcpy(words, bytes.data() + at, sizeof(words));
-    for (int i = 0; i < 4; ++i) {
+    std::array<std::uint64_t, 4> words{};
+    std::memcpy(words.data(), bytes.data() + at, sizeof(words));
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
       lanes[i] = (lanes[i] ^ words[i]) * factor;
     }
   }
@@ -190,8 +191,10 @@ void ProofCase::checkOutputs(const InputSet &set, const std::vector<OutputBlock>
       }
     }
     comparison.checkUntouched();
-    const std::vector<Finding> findings = comparison.findings();
-    seen.findings.insert(seen.findings.end(), findings.begin(), findings.end());
+    for (Finding finding : comparison.findings()) {
+      finding.kernel = object->manifest.launches.front().kernel;
+      seen.findings.push_back(std::move(finding));
+    }
     seen.checked += comparison.checked();
     seen.maxAbs = std::max(seen.maxAbs, comparison.maxAbs());
     seen.maxRel = std::max(seen.maxRel, comparison.maxRel());
