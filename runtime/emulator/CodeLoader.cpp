@@ -16,6 +16,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <variant>
 
 namespace kw {
 
@@ -422,20 +423,6 @@ std::vector<std::string> LoadedCode::unknownInstructions(std::string_view name) 
     }
   }
   return {unknown.begin(), unknown.end()};
-}
-
-KernelResources KernelFacts::resources(std::uint32_t) const {
-  KernelResources result;
-  result.kernel = name;
-  result.vgpr = vgpr;
-  result.agpr = agpr;
-  result.sgpr = sgpr;
-  result.vgprSpills = vgprSpills;
-  result.sgprSpills = sgprSpills;
-  result.ldsBytes = ldsBytes;
-  result.scratchBytes = scratchBytes;
-  result.kernargBytes = kernargBytes;
-  return result;
 }
 
 } // namespace kw

@@ -12,6 +12,7 @@
 #include <fmt/core.h>
 #include <mutex>
 #include <thread>
+#include <variant>
 
 namespace kw {
 

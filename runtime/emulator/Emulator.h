@@ -12,7 +12,6 @@
 //                                                 .kernarg = kernargBytes}, {});
 #pragma once
 
-#include "ir/CodeObject.h"
 #include "ir/support/Expected.h"
 #include "runtime/emulator/Finding.h"
 #include "runtime/emulator/GlobalMemory.h"
@@ -54,8 +53,6 @@ struct KernelFacts {
   int sgprSpills = 0;
   int allocatedVgprs = 0; ///< unified total that the descriptor asks for (granule 8)
   std::uint32_t floatMode = 0;
-  /// As `CodeObject` stores it; occupancy for `workgroupSize` work-items.
-  KernelResources resources(std::uint32_t workgroupSize) const;
 };
 
 namespace detail {

@@ -25,16 +25,7 @@ namespace kw::detail::HWY_NAMESPACE {
 
 KW_INLINE f32 fusedMultiplyAdd(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
 KW_INLINE f64 fusedMultiplyAdd(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
-KW_INLINE Half fusedMultiplyAdd(Half a, Half b, Half c) {
-  const f64 sum = static_cast<f64>(value(a)) * value(b) + value(c);
-  // Through f32 with round to odd, so that the second rounding cannot double.
-  const f32 near = static_cast<f32>(sum);
-  u32 bits = bitsOf(near);
-  const bool exact = static_cast<f64>(near) == sum || isNan(near);
-  const bool tooLarge = std::fabs(static_cast<f64>(near)) > std::fabs(sum);
-  bits = exact ? bits : ((tooLarge ? bits - 1 : bits) | 1);
-  return toHalf(floatOf(bits));
-}
+using kw::detail::fusedMultiplyAdd; // of Half
 
 /// IEEE mode: the other operand if one is NaN; -0 < +0.
 template <class T> KW_INLINE T minimumNumber(T a, T b) {

@@ -257,15 +257,6 @@ template <class T, auto F> void atomic(Wave &wave, const Op &op) {
   }
 }
 
-u32 addPackedHalf(u32 m, u32 d) {
-  return toHalfBits(fromHalf(m & 0xffff) + fromHalf(d & 0xffff)) |
-         toHalfBits(fromHalf(m >> 16) + fromHalf(d >> 16)) << 16;
-}
-u32 addPackedBfloat(u32 m, u32 d) {
-  return toBfloatBits(fromBfloat(m & 0xffff) + fromBfloat(d & 0xffff)) |
-         toBfloatBits(fromBfloat(m >> 16) + fromBfloat(d >> 16)) << 16;
-}
-
 } // namespace
 
 // An atomic with and without the old value as result.

@@ -80,6 +80,27 @@ KW_INLINE f32 value(Half x) { return fromHalf(x.bits); }
 KW_INLINE f32 value(Bfloat x) { return fromBfloat(x.bits); }
 KW_INLINE Half toHalf(f32 x) { return {static_cast<u16>(toHalfBits(x))}; }
 
+/// Sums of two packed halves, as atomics add them.
+inline u32 addPackedHalf(u32 a, u32 b) {
+  return toHalfBits(fromHalf(a & 0xffff) + fromHalf(b & 0xffff)) |
+         toHalfBits(fromHalf(a >> 16) + fromHalf(b >> 16)) << 16;
+}
+inline u32 addPackedBfloat(u32 a, u32 b) {
+  return toBfloatBits(fromBfloat(a & 0xffff) + fromBfloat(b & 0xffff)) |
+         toBfloatBits(fromBfloat(a >> 16) + fromBfloat(b >> 16)) << 16;
+}
+
+/// Rounded once: the exact sum goes to f32 with round to odd, then to f16.
+KW_INLINE Half fusedMultiplyAdd(Half a, Half b, Half c) {
+  const f64 sum = static_cast<f64>(value(a)) * value(b) + value(c);
+  const f32 near = static_cast<f32>(sum);
+  u32 bits = bitsOf(near);
+  const bool exact = static_cast<f64>(near) == sum || isNan(near);
+  const bool tooLarge = std::fabs(static_cast<f64>(near)) > std::fabs(sum);
+  bits = exact ? bits : ((tooLarge ? bits - 1 : bits) | 1);
+  return toHalf(floatOf(bits));
+}
+
 /// Small floats: `exponentBits`, `mantissaBits`, bias; E4M3 (fn) has no infinity.
 struct SmallFloat {
   int exponentBits, mantissaBits, bias;

@@ -25,15 +25,6 @@ HWY_BEFORE_NAMESPACE();
 namespace kw::detail::HWY_NAMESPACE {
 
 KW_INLINE Half halfOf(f32 x) { return toHalf(x); }
-KW_INLINE Half fusedHalf(Half a, Half b, Half c) {
-  const f64 sum = static_cast<f64>(value(a)) * value(b) + value(c);
-  const f32 near = static_cast<f32>(sum);
-  u32 bits = bitsOf(near);
-  const bool exact = static_cast<f64>(near) == sum || isNan(near);
-  const bool tooLarge = std::fabs(static_cast<f64>(near)) > std::fabs(sum);
-  bits = exact ? bits : ((tooLarge ? bits - 1 : bits) | 1);
-  return toHalf(floatOf(bits));
-}
 KW_INLINE f32 smaller(f32 a, f32 b) { return isNan(b) || a < b ? (isNan(a) ? b : a) : b; }
 KW_INLINE f32 larger(f32 a, f32 b) { return isNan(b) || b < a ? (isNan(a) ? b : a) : b; }
 
@@ -163,7 +154,7 @@ std::span<const Semantics> packedRows() {
   static const Semantics rows[] = {
       {"V_PK_ADD_F16", packed16<[](Half a, Half b) { return halfOf(value(a) + value(b)); }>},
       {"V_PK_MUL_F16", packed16<[](Half a, Half b) { return halfOf(value(a) * value(b)); }>},
-      {"V_PK_FMA_F16", packed16<[](Half a, Half b, Half c) { return fusedHalf(a, b, c); }>},
+      {"V_PK_FMA_F16", packed16<[](Half a, Half b, Half c) { return fusedMultiplyAdd(a, b, c); }>},
       {"V_PK_MIN_F16",
        packed16<[](Half a, Half b) { return halfOf(smaller(value(a), value(b))); }>},
       {"V_PK_MAX_F16", packed16<[](Half a, Half b) { return halfOf(larger(value(a), value(b))); }>},

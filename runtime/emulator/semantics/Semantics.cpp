@@ -13,9 +13,10 @@ using SemanticsMap = std::unordered_map<std::string_view, const Semantics *>;
 
 SemanticsMap buildMap() {
   SemanticsMap map;
-  for (const auto table : {scalarTable(), controlTable(), scalarMemoryTable(), integerTable(),
-                           floatTable(), packedTable(), convertTable(), compareTable(),
-                           crossLaneTable(), matrixTable(), ldsTable(), vectorMemoryTable()}) {
+  for (const auto table :
+       {scalarTable(), controlTable(), scalarMemoryTable(), integerTable(), floatTable(),
+        packedTable(), convertTable(), compareTable(), crossLaneTable(), matrixTable(), ldsTable(),
+        vectorMemoryTable(), vectorAtomicTable(), flatScratchTable()}) {
     for (const Semantics &row : table) {
       [[maybe_unused]] const bool isNew = map.emplace(row.name, &row).second;
       assert(isNew && "an instruction has two meanings");

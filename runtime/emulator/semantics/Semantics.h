@@ -34,6 +34,8 @@ std::span<const Semantics> compareTable();
 std::span<const Semantics> crossLaneTable(); ///< readlane, permlane, ds_bpermute, ds_swizzle
 std::span<const Semantics> matrixTable();
 std::span<const Semantics> ldsTable();
-std::span<const Semantics> vectorMemoryTable(); ///< buffer, global, flat, scratch
+std::span<const Semantics> vectorMemoryTable(); ///< buffer, global
+std::span<const Semantics> vectorAtomicTable(); ///< buffer, global, flat
+std::span<const Semantics> flatScratchTable();
 
 } // namespace kw::detail
