@@ -215,6 +215,9 @@ Expected<std::vector<RunRecord>> Store::readRuns(Statement &rows) {
 }
 
 Expected<std::optional<RunRecord>> Store::findRun(const std::string &idOrStart) {
+  if (idOrStart.empty()) { // the start of every id
+    return std::nullopt;
+  }
   const Expected<Statement *> find = statement(sql::runsByStart);
   if (!find) {
     return tl::unexpected(find.error());
@@ -228,7 +231,7 @@ Expected<std::optional<RunRecord>> Store::findRun(const std::string &idOrStart) 
     return badInput(
         fmt::format("run {}: {} runs begin so, give more of the id", idOrStart, found->size()));
   }
-  if (idOrStart.empty() || found->empty()) {
+  if (found->empty()) {
     return std::nullopt;
   }
   return std::move(found->front());
