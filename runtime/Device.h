@@ -62,7 +62,7 @@ public:
 };
 
 std::unique_ptr<Device> makeEmulatedDevice();
-/// "emulated"; the error lists the names that are accepted and says what is missing for "hip".
+/// "emulated" or "hip"; the error lists the accepted names, or says what is missing for "hip".
 Expected<std::unique_ptr<Device>> makeDevice(std::string_view name);
 
 } // namespace kw

@@ -25,16 +25,6 @@ Finding toFinding(const EmulatorFinding &finding) {
               : finding.detail};
 }
 
-std::vector<ArgumentSlot> explicitSlots(const KernelFacts &kernel) {
-  std::vector<ArgumentSlot> slots;
-  for (const auto &argument : kernel.arguments) {
-    if (!argument.hidden()) {
-      slots.push_back({argument.name, argument.offset, argument.size});
-    }
-  }
-  return slots;
-}
-
 GlobalMemory::Contents contentsOf(const Buffer &buffer) {
   const bool filled =
       buffer.role == BufferRole::input || buffer.init.kind != BufferInit::Kind::poison;
@@ -96,14 +86,8 @@ EmulatorOptions optionsOf(const RunOptions &options, std::size_t launch) {
 
 Expected<EmulatorResult> runLaunch(const LoadedCode &code, const Launch &launch,
                                    MappedBuffers &buffers, const EmulatorOptions &options) {
-  const KernelFacts *kernel = code.kernel(launch.kernel);
-  if (!kernel) {
-    return badInput(fmt::format("the code object has no kernel '{}', but {}", launch.kernel,
-                                fmt::join(code.kernelNames(), ", ")));
-  }
   Expected<std::vector<std::uint8_t>> kernarg =
-      packArguments(launch, explicitSlots(*kernel), kernel->kernargBytes,
-                    [&](std::string_view buffer) { return buffers.address(buffer); });
+      packArguments(launch, code, [&](std::string_view buffer) { return buffers.address(buffer); });
   if (!kernarg) {
     return tl::unexpected<Error>(kernarg.error());
   }

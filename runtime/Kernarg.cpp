@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/Kernarg.h"
 
+#include "runtime/emulator/Emulator.h"
+
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
@@ -23,6 +25,16 @@ std::vector<std::uint8_t> bytesOf(const Argument &argument, const AddressOf &add
     return value->bytes;
   }
   return pointerBytes(0);
+}
+
+std::vector<ArgumentSlot> explicitSlots(const KernelFacts &kernel) {
+  std::vector<ArgumentSlot> slots;
+  for (const auto &argument : kernel.arguments) {
+    if (!argument.hidden()) {
+      slots.push_back({argument.name, argument.offset, argument.size});
+    }
+  }
+  return slots;
 }
 
 } // namespace
@@ -58,6 +70,16 @@ Expected<std::vector<std::uint8_t>> packArguments(const Launch &launch,
     std::copy(bytes.begin(), bytes.end(), segment.begin() + offset);
   }
   return segment;
+}
+
+Expected<std::vector<std::uint8_t>> packArguments(const Launch &launch, const LoadedCode &code,
+                                                  const AddressOf &addressOf) {
+  const KernelFacts *kernel = code.kernel(launch.kernel);
+  if (!kernel) {
+    return badInput(fmt::format("the code object has no kernel '{}', but {}", launch.kernel,
+                                fmt::join(code.kernelNames(), ", ")));
+  }
+  return packArguments(launch, explicitSlots(*kernel), kernel->kernargBytes, addressOf);
 }
 
 } // namespace kw

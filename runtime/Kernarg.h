@@ -16,6 +16,8 @@
 
 namespace kw {
 
+class LoadedCode;
+
 /// Where the compiled kernel expects an explicit argument.
 struct ArgumentSlot {
   std::string name;
@@ -31,6 +33,9 @@ using AddressOf = std::function<std::uint64_t(std::string_view buffer)>;
 Expected<std::vector<std::uint8_t>> packArguments(const Launch &launch,
                                                   std::span<const ArgumentSlot> slots,
                                                   std::int64_t kernargBytes,
+                                                  const AddressOf &addressOf);
+/// The same with slots and size from the code object's metadata; badInput if it has no such kernel.
+Expected<std::vector<std::uint8_t>> packArguments(const Launch &launch, const LoadedCode &code,
                                                   const AddressOf &addressOf);
 
 } // namespace kw

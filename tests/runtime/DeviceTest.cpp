@@ -18,7 +18,9 @@ TEST(Device, TheEmulatorIsAlwaysThere) {
 
 TEST(Device, HipSaysWhatIsMissing) {
   const auto device = makeDevice("hip");
-  ASSERT_FALSE(device);
+  if (device) {
+    GTEST_SKIP() << "this machine has a GPU";
+  }
   EXPECT_EQ(device.error().kind, Error::Kind::failed);
   EXPECT_THAT(device.error().message, HasSubstr("libamdhip64"));
   EXPECT_EQ(device.error().message.find('\n'), std::string::npos);
