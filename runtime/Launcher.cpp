@@ -12,7 +12,6 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -21,16 +20,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Of a manifest or code object: far above any real one.
+constexpr std::uintmax_t maximumBytes = std::uintmax_t(1) << 30;
+
 Expected<std::vector<std::uint8_t>> readFile(const fs::path &file) {
-  std::error_code ignored;
-  if (fs::is_directory(file, ignored)) {
-    return badInput(fmt::format("{}: is a folder, not a file", file.string()));
+  std::error_code error;
+  if (fs::exists(file, error) && !fs::is_regular_file(file, error)) {
+    return badInput(fmt::format("{}: not a regular file", file.string()));
+  }
+  const std::uintmax_t size = fs::file_size(file, error);
+  if (error || size > maximumBytes) {
+    return badInput(fmt::format("{}: {}", file.string(),
+                                error ? error.message() : "too large"));
   }
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) {
-    return badInput(fmt::format("{}: {}", file.string(), strerror(errno)));
+  std::vector<std::uint8_t> bytes(size);
+  if (!stream.read(reinterpret_cast<char *>(bytes.data()), static_cast<std::streamsize>(size))) {
+    return badInput(fmt::format("{}: cannot be read", file.string()));
   }
-  return std::vector<std::uint8_t>{std::istreambuf_iterator<char>(stream), {}};
+  return bytes;
 }
 
 /// Written beside and renamed: the old file may be mapped as the buffer's own initial contents.

@@ -43,6 +43,9 @@ private:
   int descriptor;
 };
 
+/// What ends the reading of a device or pipe that never ends; no file of ours comes near.
+constexpr std::size_t maximumBytes = std::size_t(1) << 28;
+
 template <typename Container> Expected<Container> readWhole(const fs::path &path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) {
@@ -62,6 +65,9 @@ template <typename Container> Expected<Container> readWhole(const fs::path &path
       return contents;
     }
     contents.insert(contents.end(), buffer, buffer + count);
+    if (contents.size() > maximumBytes) {
+      return badInput(fmt::format("{}: larger than {} bytes", path.string(), maximumBytes));
+    }
   }
 }
 

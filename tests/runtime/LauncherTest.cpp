@@ -139,6 +139,11 @@ TEST_F(LauncherTest, FilesThatAreMissingOrWrong) {
               HasSubstr("none/a.bin: cannot be written"));
   fs::remove(folder / "a.hsaco");
   EXPECT_THAT(complaint(R"("a": {"bytes": 4})"), HasSubstr("a.hsaco: No such file"));
+  for (const char *endless : {"/dev/zero", "/proc/self/mem"}) {
+    fs::create_symlink(endless, folder / "a.hsaco");
+    EXPECT_THAT(complaint(R"("a": {"bytes": 4})"), HasSubstr("a.hsaco: ")) << endless;
+    fs::remove(folder / "a.hsaco");
+  }
 }
 
 TEST_F(LauncherTest, ManifestsThatAreNone) {
@@ -153,7 +158,8 @@ TEST_F(LauncherTest, ManifestsThatAreNone) {
   write("other.json", "{\"a\": 1}");
   EXPECT_THAT(complaintOf(folder / "other.json"), HasSubstr("other.json: "));
   EXPECT_THAT(complaintOf(folder / "none.json"), HasSubstr("No such file"));
-  EXPECT_THAT(complaintOf(folder), HasSubstr("is a folder"));
+  EXPECT_THAT(complaintOf(folder), HasSubstr("not a regular file"));
+  EXPECT_THAT(complaintOf("/dev/zero"), HasSubstr("not a regular file"));
 }
 
 TEST_F(LauncherTest, GuardsSpeakOfTheProblem) {

@@ -35,6 +35,13 @@ TEST(Files, MissingIsBadInputWithItsPath) {
   EXPECT_THAT(text.error().message, HasSubstr("/nowhere/at/all"));
 }
 
+TEST(Files, AFileWithoutEndIsBadInput) {
+  const Expected<std::string> text = readText("/dev/zero");
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().kind, Error::Kind::badInput);
+  EXPECT_THAT(text.error().message, HasSubstr("/dev/zero: larger than"));
+}
+
 TEST(Files, AFileWhereAFolderIsNeededIsBadInput) {
   const TemporaryFolder folder;
   ASSERT_TRUE(writeFile(folder / "file", std::string_view("x")));
