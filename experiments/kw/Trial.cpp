@@ -28,9 +28,9 @@ struct Options {
   std::string artifacts;   ///< folder; empty: beside the store
 };
 
-TrialAnswer refusal(const Error &error) {
+TrialAnswer refusal(const std::string &line, const Error &error) {
   TrialAnswer answer;
-  answer.id = "null";
+  answer.id = requestId(line);
   answer.state = TrialState::failed;
   answer.error = error.message;
   return answer;
@@ -43,7 +43,7 @@ Expected<ExitStatus> serve(const std::function<Expected<TrialAnswer>(TrialReques
       continue;
     }
     Expected<TrialRequest> request = parseRequest(line);
-    Expected<TrialAnswer> answer = request ? answerTo(*request) : refusal(request.error());
+    Expected<TrialAnswer> answer = request ? answerTo(*request) : refusal(line, request.error());
     if (!answer) {
       return tl::unexpected(answer.error());
     }

@@ -85,6 +85,12 @@ std::string printRequest(const TrialRequest &request) {
   return printJson(json);
 }
 
+std::string requestId(std::string_view line) {
+  const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const auto id = json.is_object() ? json.find("id") : json.end();
+  return id != json.end() ? id->dump() : "null";
+}
+
 Expected<TrialRequest> parseRequest(std::string_view line) {
   const Expected<nlohmann::json> json = parseJson(line, "trial");
   if (!json) {

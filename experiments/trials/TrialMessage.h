@@ -41,6 +41,8 @@ struct TrialAnswer {
 
 std::string printRequest(const TrialRequest &request);
 Expected<TrialRequest> parseRequest(std::string_view line);
+/// What answers a line that is no request: its `id` if there is one, else "null".
+std::string requestId(std::string_view line);
 
 std::string printAnswer(const TrialAnswer &answer);
 Expected<TrialAnswer> parseAnswer(std::string_view line);

@@ -57,6 +57,31 @@ def test_states(kw, small_norm):
     assert all("\n" not in answer["error"] for answer in answers[:-1])
 
 
+BAD_FIELDS = [
+    {"rungs": ["foo"]},
+    {"rungs": "model"},
+    {"seed": -1},
+    {"seed": 1 << 70},
+    {"target": 3},
+    {"limits": []},
+    {"limits": {"seconds": -1}},
+    {"problem": None},
+    {"colour": 2},
+]
+
+
+def test_a_refused_line_keeps_its_id(kw, small_norm):
+    identifiers = [7, "seven", {"a": [1, None]}, [], 1.5, False, 1 << 63, "\u00e9", None]
+    requests = [
+        {**trial(small_norm, "rmsnorm.1:"), **fields, "id": identifier}
+        for fields, identifier in zip(BAD_FIELDS, identifiers, strict=True)
+    ]
+    missing = {"id": 8, "schedule": "rmsnorm.1:"}
+    answers = ask(kw, *requests, missing, {"seed": -1}, [{"id": 1}], "{", "\xff", '{"id": 1e999}')
+    assert [answer["id"] for answer in answers] == [*identifiers, 8] + 5 * [None]
+    assert all(answer["state"] == "failed" and answer["error"] for answer in answers)
+
+
 def test_limits(kw, small_norm):
     timed_out, crashed, well = ask(
         kw,
