@@ -95,6 +95,11 @@ CompiledFiles artifactFiles(const fs::path &folder, const std::string &hash,
           absolute / fmt::format("{}.{}.json", hash, sha256(problem).substr(0, 12))};
 }
 
+bool isIntactArtifact(const fs::path &hsaco) {
+  const Expected<std::vector<std::uint8_t>> bytes = readBytes(hsaco);
+  return bytes && sha256(*bytes) == hsaco.stem().string();
+}
+
 Expected<CompiledFiles> writeArtifact(const Compiled &compiled, const fs::path &folder) {
   return writeBoth(compiled, artifactFiles(folder, sha256(compiled.object.hsaco),
                                            compiled.object.manifest.problem));

@@ -31,6 +31,9 @@ Expected<CompiledFiles> writeCompiled(const Compiled &compiled, const std::files
 CompiledFiles artifactFiles(const std::filesystem::path &folder, const std::string &hash,
                             const std::string &problem);
 
+/// Whether a content addressed HSACO is there and holds what its name says.
+bool isIntactArtifact(const std::filesystem::path &hsaco);
+
 /// Writes both.
 Expected<CompiledFiles> writeArtifact(const Compiled &compiled,
                                       const std::filesystem::path &folder);

@@ -3,6 +3,7 @@
 #include "experiments/tune/RungRunner.h"
 
 #include "codegen/Compile.h"
+#include "experiments/rungs/CodeObjectFiles.h"
 #include "experiments/rungs/CompiledRung.h"
 #include "ir/KernelPlan.h"
 #include "runtime/Validator.h"
@@ -104,11 +105,10 @@ Expected<std::vector<RungOutcome>> RungRunner::validateAll(std::span<const Sched
 Expected<bool> RungRunner::restoreFiles(RungOutcome &outcome, const std::string &scheduleText) {
   const CompiledFiles files =
       artifactFiles(context.store.artifactFolder(), outcome.artifact, print(spec.problem));
-  std::error_code code;
-  if (!fs::exists(files.hsaco, code)) {
+  if (!isIntactArtifact(files.hsaco)) {
     return false;
   }
-  if (!fs::exists(files.manifest, code)) { // compiled for another m
+  if (!openCodeObject(files.manifest)) { // compiled for another m, or damaged
     const Expected<Schedule> schedule = parseSchedule(scheduleText);
     if (!schedule) {
       return tl::unexpected(schedule.error());

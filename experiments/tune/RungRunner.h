@@ -73,7 +73,7 @@ private:
   Expected<std::vector<RungOutcome>> runAll(std::span<const Job> jobs);
   Expected<std::optional<RungOutcome>> known(const Job &job);
   Expected<RungOutcome> keep(const Job &job, const TrialAnswer &answer);
-  /// False: the files of a result are gone.
+  /// False: the HSACO of a result is gone or damaged.
   Expected<bool> restoreFiles(RungOutcome &outcome, const std::string &schedule);
   TrialRequest request(const Schedule &schedule, Rung rung) const;
 

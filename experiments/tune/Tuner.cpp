@@ -316,17 +316,17 @@ Expected<std::optional<Json>> finishedRun(Store &store, const RunRecord &run) {
     return std::nullopt;
   }
   for (Json &candidate : document["candidates"]) {
+    if (!candidate["hsaco"].is_string() || !candidate["manifest"].is_string()) {
+      continue;
+    }
     // The store's files may have moved with it.
     for (const char *key : {"hsaco", "manifest"}) {
-      if (candidate[key].is_string()) {
-        const fs::path file =
-            store.artifactFolder() / fs::path(candidate[key].get<std::string>()).filename();
-        std::error_code code;
-        if (!fs::exists(file, code)) {
-          return std::nullopt;
-        }
-        candidate[key] = file.string();
-      }
+      const fs::path name = fs::path(candidate[key].get<std::string>()).filename();
+      candidate[key] = (store.artifactFolder() / name).string();
+    }
+    if (!isIntactArtifact(candidate["hsaco"].get<std::string>()) ||
+        !openCodeObject(candidate["manifest"].get<std::string>())) {
+      return std::nullopt;
     }
   }
   return document;

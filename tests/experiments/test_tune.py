@@ -79,6 +79,29 @@ def test_lost_artifacts_are_made_again(kw, small_norm):
     assert os.path.exists(second["candidates"][0]["hsaco"])
 
 
+@pytest.mark.parametrize("what", ["hsaco", "manifest"])
+@pytest.mark.parametrize("data", [b"junk", b"", None], ids=["junk", "empty", "one bit"])
+def test_damaged_artifacts_are_made_again(kw, small_norm, what, data):
+    first = tune(kw, small_norm, *SHORT)
+    path = first["candidates"][0][what]
+    whole = open(path, "rb").read()
+    with open(path, "wb") as file:
+        file.write(bytes([whole[0] ^ 1]) + whole[1:] if data is None else data)
+    second = tune(kw, small_norm, "--out", "bundle", *SHORT)
+    assert comparable(second) == comparable(first)
+    assert open(path, "rb").read() == whole
+    assert kw("check-bundle", "bundle").status == 0
+
+
+def test_a_damaged_artifact_is_no_answer_to_another_run(kw, small_norm):
+    best = tune(kw, small_norm, *SHORT)["candidates"][0]
+    with open(best["hsaco"], "wb") as file:
+        file.write(b"junk")
+    other = tune(kw, small_norm, "--seed", "1", *SHORT)
+    assert best["hsaco"] in [candidate["hsaco"] for candidate in other["candidates"]]
+    assert kw("validate", best["manifest"]).status == 0
+
+
 def test_a_compiled_kernel_serves_other_sizes(kw):
     tune(kw, "rmsnorm rows=8 cols=512", *SHORT)
     document = tune(kw, "rmsnorm rows=9 cols=512", *SHORT)
