@@ -222,9 +222,6 @@ Expected<std::vector<KernelDisassembly>> disassemble(std::span<const std::uint8_
   if (!file) {
     return tl::unexpected(file.error());
   }
-  if (file->cpu.empty()) {
-    return badInput("the code object names no GPU that LLVM knows");
-  }
   Decoder decoder(file->cpu);
   std::vector<KernelDisassembly> result;
   for (const KernelSection &section : file->kernels) {

@@ -3,6 +3,7 @@
 
 #include "codegen/HsacoFile.h"
 
+#include <fmt/format.h>
 #include <llvm/BinaryFormat/ELF.h>
 #include <llvm/Object/ELFObjectFile.h>
 #include <llvm/Support/AMDHSAKernelDescriptor.h>
@@ -136,6 +137,19 @@ Expected<void> addKernels(HsacoFile &file, const ElfObject &object) {
   return {};
 }
 
+/// The GPU of an ELF header; empty: one that we don't know. LLVM's own look-up may only be asked
+/// for numbers that it knows.
+std::string_view gpuOf(unsigned flags) {
+  switch (flags & llvm::ELF::EF_AMDGPU_MACH) {
+  case llvm::ELF::EF_AMDGPU_MACH_AMDGCN_GFX942:
+    return "gfx942";
+  case llvm::ELF::EF_AMDGPU_MACH_AMDGCN_GFX950:
+    return "gfx950";
+  default:
+    return {};
+  }
+}
+
 } // namespace
 
 Expected<HsacoFile> parseHsaco(std::span<const std::uint8_t> bytes) {
@@ -153,8 +167,11 @@ Expected<HsacoFile> parseHsaco(std::span<const std::uint8_t> bytes) {
     return badInput("not a code object: an ELF file for another machine than AMDGPU");
   }
   HsacoFile file;
-  if (auto cpu = elf64->tryGetCPUName()) {
-    file.cpu = cpu->str();
+  const unsigned flags = elf64->getELFFile().getHeader().e_flags;
+  file.cpu = gpuOf(flags);
+  if (file.cpu.empty()) {
+    return badInput(
+        fmt::format("code object for another GPU (e_flags {:#x}); accepted: gfx950 gfx942", flags));
   }
   Expected<std::string_view> metadata = readMetadata(elf64->getELFFile());
   if (!metadata) {

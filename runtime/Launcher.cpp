@@ -29,9 +29,9 @@ Expected<std::vector<std::uint8_t>> readFile(const fs::path &file) {
     return badInput(fmt::format("{}: not a regular file", file.string()));
   }
   const std::uintmax_t size = fs::file_size(file, error);
-  if (error || size > maximumBytes) {
+  if (error || size == 0 || size > maximumBytes) {
     return badInput(fmt::format("{}: {}", file.string(),
-                                error ? error.message() : "too large"));
+                                error ? error.message() : (size == 0 ? "empty" : "too large")));
   }
   std::ifstream stream(file, std::ios::binary);
   std::vector<std::uint8_t> bytes(size);

@@ -251,6 +251,13 @@ double unitRoundoff(ElementType type) {
   }
 }
 
+double smallestNormal(ElementType type) {
+  if (const FloatShape *shape = shapeOf(type)) {
+    return std::ldexp(1.0, shape->minExponent());
+  }
+  return type == ElementType::f64 ? 0x1p-1022 : 0;
+}
+
 std::uint64_t loadBits(ElementType type, const std::uint8_t *array, std::int64_t index) {
   switch (bitWidth(type)) {
   case 64:

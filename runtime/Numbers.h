@@ -24,6 +24,9 @@ double roundTo(ElementType type, double value);
 /// Unit roundoff: relative error of one rounding of a normal number, at most; 0 for integers.
 double unitRoundoff(ElementType type);
 
+/// Below it numbers lie at equal distances; 0 for integers and e8m0.
+double smallestNormal(ElementType type);
+
 /// Element `index` of a packed array.
 std::uint64_t loadBits(ElementType type, const std::uint8_t *array, std::int64_t index);
 void storeBits(ElementType type, std::uint8_t *array, std::int64_t index, std::uint64_t bits);

@@ -50,7 +50,9 @@ void Comparison::checkElement(const OutputBlock &block, std::int64_t row, std::i
   if (right && ((expectation.scale.empty() && expectation.error.empty()) || std::isinf(result))) {
     return;
   }
-  const double scale = expectation.scale.empty() ? std::fabs(value) : expectation.scale[at];
+  // The rounding of a subnormal result is absolute: half a step is unitRoundoff * smallestNormal.
+  const double scale = std::max(
+      expectation.scale.empty() ? std::fabs(value) : expectation.scale[at], smallestNormal(type));
   const double distance = result == value ? 0 : std::fabs(result - value);
   const double known = std::isnan(distance) ? std::numeric_limits<double>::infinity() : distance;
   largestAbs = std::max(largestAbs, known);

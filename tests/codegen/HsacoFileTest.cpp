@@ -68,3 +68,18 @@ TEST(HsacoFile, DamagedFilesDoNotCrash) {
     (void)readResources(damaged);
   }
 }
+
+/// The GPU's number stands in the low byte of e_flags.
+TEST(HsacoFile, EveryOtherGpuIsRefused) {
+  constexpr std::size_t flagsAt = 48;
+  std::vector<std::uint8_t> changed = smallHsaco();
+  const std::uint8_t gfx950 = changed[flagsAt];
+  for (int machine = 0; machine < 256; ++machine) {
+    changed[flagsAt] = static_cast<std::uint8_t>(machine);
+    const auto resources = readResources(changed);
+    EXPECT_EQ(bool(resources), machine == gfx950 || machine == 0x4C) << machine;
+    if (!resources) {
+      EXPECT_THAT(resources.error().message, HasSubstr("another GPU"));
+    }
+  }
+}

@@ -203,5 +203,16 @@ TEST(Numbers, UnitRoundoffIsTheLargestRelativeError) {
   }
 }
 
+TEST(Numbers, BelowTheSmallestNormalStepsAreEqual) {
+  EXPECT_EQ(smallestNormal(f16), 0x1p-14);
+  for (const ElementType type : {f16, bf16, fp8, bf8}) {
+    const double normal = smallestNormal(type), step = 2 * unitRoundoff(type) * normal;
+    EXPECT_EQ(roundTo(type, normal + step), normal + step) << name(type);
+    EXPECT_EQ(roundTo(type, normal - step), normal - step) << name(type);
+    EXPECT_EQ(roundTo(type, step), step) << name(type);
+    EXPECT_EQ(roundTo(type, 0.4 * step), 0) << name(type);
+  }
+}
+
 } // namespace
 } // namespace kw

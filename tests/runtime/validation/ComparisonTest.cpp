@@ -71,6 +71,14 @@ TEST_F(ComparisonTest, TheRoundingOfAnythingWithinTheErrorIsRight) {
   EXPECT_DOUBLE_EQ(maxRel, (1 - 0.998) / 0.998);
 }
 
+TEST_F(ComparisonTest, SubnormalResultsAreMeasuredAgainstTheSmallestNormal) {
+  const double smallest = 0x1p-133; // of bf16
+  storeAll(smallest);
+  EXPECT_THAT(compare(1.4 * smallest, 0), IsEmpty());
+  EXPECT_DOUBLE_EQ(maxRel, 0.4 * smallest / 0x1p-126);
+  EXPECT_LE(maxRel, unitRoundoff(ElementType::bf16));
+}
+
 TEST_F(ComparisonTest, OneElementIsEnough) {
   storeAll(1);
   store(1, 2, 1.0078125);
