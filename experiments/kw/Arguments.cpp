@@ -4,6 +4,7 @@
 
 #include "experiments/support/Files.h"
 
+#include <charconv>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sstream>
@@ -65,6 +66,34 @@ Expected<void> checkGenerator(const std::string &name) {
     return badInput(fmt::format("generator {} is not available yet, expected kw", name));
   }
   return badInput(fmt::format("unknown generator '{}', expected kw, triton or flydsl", name));
+}
+
+namespace {
+
+/// A check that the whole text is a `Number` between two others.
+template <typename Number> OptionCheck within(const char *kind, Number lowest, Number highest) {
+  return [=](const std::string &text) -> std::string {
+    Number number{};
+    const char *end = text.data() + text.size();
+    const auto [rest, code] = std::from_chars(text.data(), end, number);
+    // A nan is neither above nor below.
+    if (code == std::errc() && rest == end && number >= lowest && number <= highest) {
+      return "";
+    }
+    return fmt::format("'{}': expected a {} from {} to {}", text, kind, lowest, highest);
+  };
+}
+
+} // namespace
+
+std::string notEmpty(const std::string &text) { return text.empty() ? "must not be empty" : ""; }
+
+OptionCheck wholeNumber(std::int64_t lowest, std::int64_t highest) {
+  return within("whole number", lowest, highest);
+}
+
+OptionCheck numberWithin(double lowest, double highest) {
+  return within("number", lowest, highest);
 }
 
 } // namespace kw

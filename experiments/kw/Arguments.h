@@ -1,12 +1,14 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Problems on the command line and in suite files.
+// Problems on the command line and in suite files, and what options accept.
 #pragma once
 
 #include "ir/Problem.h"
 #include "ir/support/Expected.h"
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,5 +25,14 @@ Expected<std::vector<Problem>> readSuite(const std::string &file);
 
 /// The only generator there is so far; the error names it.
 Expected<void> checkGenerator(const std::string &name);
+
+// What options accept: an empty text or the rest of a sentence. CLI11's own numbers saturate and
+// wrap, and its ranges hold nan.
+using OptionCheck = std::function<std::string(const std::string &)>;
+
+std::string notEmpty(const std::string &text);
+/// Decimal, nothing beside it.
+OptionCheck wholeNumber(std::int64_t lowest, std::int64_t highest);
+OptionCheck numberWithin(double lowest, double highest);
 
 } // namespace kw

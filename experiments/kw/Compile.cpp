@@ -6,6 +6,7 @@
 #include "experiments/kw/Output.h"
 #include "experiments/rungs/CompiledRung.h"
 #include "experiments/rungs/ModelRung.h"
+#include "experiments/rungs/TargetSupport.h"
 #include "experiments/support/Files.h"
 #include "experiments/support/FirstError.h"
 #include "ir/KernelPlan.h"
@@ -63,6 +64,9 @@ Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
   if (const Error *error = firstError(target, compileOptions)) {
     return tl::unexpected(*error);
   }
+  if (Expected<void> compiles = checkCompiles(*problem, **target); !compiles) {
+    return tl::unexpected(compiles.error());
+  }
   const Expected<Schedule> schedule =
       options.schedule ? parseLegalSchedule(*problem, *options.schedule, **target)
                        : bestByModel(*problem, **target, common.jobs, common.seed);
@@ -95,7 +99,7 @@ RunCommand addCompile(CLI::App &app, const CommonOptions &common) {
   app.add_option("PROBLEM", options->words, "FAMILY key=value ...");
   app.add_option("--schedule", options->schedule,
                  "the schedule (default: the best that the model finds)");
-  app.add_option("-o,--out", options->folder, "folder to write to")->required();
+  app.add_option("-o,--out", options->folder, "folder to write to")->required()->check(notEmpty);
   app.add_option("--emit", options->emit, "also keep these stages: kw,mlir,llvm,isa")
       ->delimiter(',')
       ->allow_extra_args(false);

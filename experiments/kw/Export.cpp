@@ -173,7 +173,7 @@ RunCommand addExport(CLI::App &app, const CommonOptions &common) {
   app.add_option("PROBLEM", options->words, "problems that were tuned: FAMILY key=value ...");
   app.add_option("--run", options->run, "a run instead of problems");
   app.add_option("--suite", options->suite, "file with one problem a line");
-  app.add_option("--out", options->out, "folder of the bundle")->required();
+  app.add_option("--out", options->out, "folder of the bundle")->required()->check(notEmpty);
   return [options, &common] { return exportBundle(*options, common); };
 }
 

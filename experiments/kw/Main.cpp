@@ -3,6 +3,7 @@
 //
 // The program kw. Each subcommand is a row in Commands.cpp and a file of its name; this one parses
 // the common options, runs the command, and turns errors into one line and an exit status.
+#include "experiments/kw/Arguments.h"
 #include "experiments/kw/Command.h"
 #include "experiments/kw/Output.h"
 
@@ -24,7 +25,7 @@ void addCommonOptions(CLI::App &app, CommonOptions &common) {
   app.add_option("--db", common.db, "the store")->capture_default_str()->group(group);
   app.add_option("--seed", common.seed, "of everything random")
       ->capture_default_str()
-      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
+      ->check(wholeNumber(0, std::numeric_limits<std::int64_t>::max()))
       ->group(group);
   app.add_option("--jobs", common.jobs, "trials or threads at the same time (default: cores)")
       ->check(CLI::Range(1, 4096))

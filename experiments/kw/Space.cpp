@@ -7,6 +7,7 @@
 #include "experiments/support/FirstError.h"
 
 #include <fmt/format.h>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -94,7 +95,8 @@ RunCommand addSpace(CLI::App &app, const CommonOptions &common) {
   app.add_option("PROBLEM", options->words, "FAMILY key=value ...");
   app.add_option("--generator", options->generator, "whose decisions")->capture_default_str();
   app.add_option("--explain", options->explain, "list what this schedule violates");
-  app.add_option("--list", options->list, "also print N legal schedules, drawn uniformly");
+  app.add_option("--list", options->list, "also print N legal schedules, drawn uniformly")
+      ->check(wholeNumber(0, std::numeric_limits<std::int64_t>::max()));
   return [options, &common] { return run(*options, common); };
 }
 

@@ -3,6 +3,7 @@
 #include "experiments/kw/Arguments.h"
 #include "experiments/kw/Command.h"
 #include "experiments/kw/TuneRuns.h"
+#include "experiments/rungs/TargetSupport.h"
 #include "experiments/support/FirstError.h"
 #include "runtime/Device.h"
 #include "search/Strategy.h"
@@ -77,6 +78,19 @@ Expected<std::vector<Problem>> problems(const Options &options) {
   return std::vector{*problem};
 }
 
+/// Whether each rung can be climbed on the target.
+Expected<void> checkTarget(const TuneSpec &spec) {
+  if (!spec.compiles()) {
+    return {};
+  }
+  if (spec.device == "emulated") {
+    if (Expected<void> emulates = checkEmulates(*spec.target); !emulates) {
+      return emulates;
+    }
+  }
+  return checkCompiles(spec.problem, *spec.target);
+}
+
 Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
   const Expected<std::vector<Problem>> list = problems(options);
   if (!list) {
@@ -93,6 +107,9 @@ Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
   for (const Problem &problem : *list) {
     request.specs.push_back(*spec);
     request.specs.back().problem = problem;
+    if (Expected<void> supported = checkTarget(request.specs.back()); !supported) {
+      return tl::unexpected(supported.error());
+    }
   }
   Expected<Store> store = Store::open(common.db, Store::Access::write);
   if (!store) {
@@ -117,11 +134,11 @@ RunCommand addTune(CLI::App &app, const CommonOptions &common) {
       ->check(CLI::Range(1, 100000));
   app.add_option("--rungs", options->rungs, "how far candidates climb")->capture_default_str();
   app.add_option("--device", options->device, "emulated or hip")->capture_default_str();
-  app.add_option("--out", options->out, "folder for the bundle of the best");
+  app.add_option("--out", options->out, "folder for the bundle of the best")->check(notEmpty);
   app.add_option("--cluster", options->cluster, "ray[:ADDRESS]");
   app.add_option("--trial-seconds", options->trialSeconds, "limit of one trial")
       ->capture_default_str()
-      ->check(CLI::Range(0.001, 1e6));
+      ->check(numberWithin(0.001, 1e6));
   app.add_flag("--deterministic", options->deterministic,
                "only kernels whose result does not depend on timing");
   return [options, &common] { return run(*options, common); };

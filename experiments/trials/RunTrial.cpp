@@ -6,6 +6,7 @@
 #include "experiments/rungs/CodeObjectFiles.h"
 #include "experiments/rungs/CompiledRung.h"
 #include "experiments/rungs/ModelRung.h"
+#include "experiments/rungs/TargetSupport.h"
 #include "experiments/rungs/ValidatedRung.h"
 #include "experiments/support/FirstError.h"
 #include "ir/Rule.h"
@@ -91,6 +92,9 @@ private:
   }
 
   bool compileRung(const Subject &subject, std::filesystem::path &manifest) {
+    if (Expected<void> compiles = checkCompiles(subject.problem, *subject.target); !compiles) {
+      return end(TrialState::compileFailed, compiles.error().message);
+    }
     const Expected<Compiled> compiled = compile(subject.problem, subject.schedule, *subject.target);
     if (!compiled) {
       return end(TrialState::compileFailed, compiled.error().message);

@@ -57,10 +57,11 @@ bool TuneSpec::compiles() const {
 
 Expected<std::vector<Rung>> parseRungs(std::string_view text) {
   std::vector<Rung> rungs{Rung::model};
-  while (!text.empty()) {
+  for (bool more = true; more;) {
     const std::size_t comma = std::min(text.find(','), text.size());
     const std::string_view word = text.substr(0, comma);
-    text.remove_prefix(std::min(comma + 1, text.size()));
+    more = comma < text.size();
+    text.remove_prefix(more ? comma + 1 : comma);
     const std::optional<Rung> rung = parseRung(word);
     if (!rung) {
       return badInput(fmt::format("rung '{}': expected model, compiled, validated, simulated or "

@@ -87,6 +87,11 @@ USAGE = {
     "generator to come": (["space", "gemm m=1 n=1 k=1", "--generator", "triton"], ["not available"]),
     "unknown strategy": (["tune", "gemm m=1 n=1 k=1", "--strategy", "luck"], ["exhaustive"]),
     "bad budget": (["tune", "gemm m=1 n=1 k=1", "--budget", "lots"], ["500evals"]),
+    "no rung": (["tune", "gemm m=1 n=1 k=1", "--rungs", ""], ["rung ''", "compiled"]),
+    "no last rung": (["tune", "gemm m=1 n=1 k=1", "--rungs", "model,"], ["rung ''"]),
+    "no folder to tune into": (["tune", "gemm m=1 n=1 k=1", "--out", ""], ["--out", "empty"]),
+    "no folder to compile into": (["compile", "gemm m=1 n=1 k=1", "-o", ""], ["--out", "empty"]),
+    "no folder to export to": (["export", "inductor", "--out", "", "--run", "a"], ["--out", "empty"]),
     "no budget": (["tune", "gemm m=1 n=1 k=1", "--budget", "0s"], ["500evals"]),
     "no candidates": (["tune", "gemm m=1 n=1 k=1", "--top", "0"], ["--top"]),
     "unknown rung": (["tune", "gemm m=1 n=1 k=1", "--rungs", "model,fast"], ["fast"]),
@@ -108,6 +113,43 @@ def test_usage(kw, case):
     arguments, parts = USAGE[case]
     refused(kw(*arguments), *parts)
     refused(kw(*arguments, "--json"), *parts)
+
+
+@pytest.mark.parametrize("value", ["nan", "-nan", "inf", "-inf", "-1", "0", "1e400", "1s", ""])
+def test_trial_seconds(kw, small_norm, value):
+    refused(kw("tune", small_norm, "--trial-seconds", value), "--trial-seconds", "from 0.001")
+    assert list(kw.folder.iterdir()) == [], "refused before anything is begun"
+
+
+@pytest.mark.parametrize("value", ["-1", "1000000000000000000000", "99999999999999999999", "1e3", ""])
+def test_whole_numbers(kw, small_norm, value):
+    refused(kw("space", small_norm, "--list", value), "--list", "whole number")
+    refused(kw("targets", "--seed", value), "--seed", "whole number")
+
+
+class TestTargetsWithoutACompilerOrEmulator:
+    OPTIONS = ["--target", "gfx942", "--json"]
+
+    def test_tune(self, kw, small_norm, small_gemm):
+        (kw.folder / "suite.txt").write_text(f"{small_gemm}\n{small_norm}\n")
+        for subject in ([small_gemm], [small_norm], ["--suite", "suite.txt"]):
+            for rungs in ([], ["--rungs", "compiled"], ["--rungs", "validated"]):
+                refused(kw("tune", *subject, *rungs, *self.OPTIONS), "gfx942", "expected gfx950;")
+        assert not (kw.folder / "kw.db").exists(), "refused before anything is begun"
+
+    def test_the_model_alone(self, kw, small_norm, small_gemm):
+        for problem in (small_norm, small_gemm):
+            answer = kw("tune", problem, "--rungs", "model", "--quiet", *self.OPTIONS)
+            assert answer.status == 0 and answer.json()["candidates"], answer.err
+
+    def test_compile(self, kw, small_norm):
+        refused(kw("compile", small_norm, "-o", "out", *self.OPTIONS), "gfx942", "expected gfx950;")
+        assert not (kw.folder / "out").exists()
+
+    def test_trial(self, kw, small_norm):
+        request = {"id": 1, "problem": small_norm, "schedule": "rmsnorm.1:", "target": "gfx942"}
+        answer = json.loads(kw("trial", input=json.dumps(request) + "\n").out)
+        assert answer["state"] == "compile_failed" and "gfx950" in answer["error"]
 
 
 def test_suites(kw):
