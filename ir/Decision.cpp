@@ -14,11 +14,13 @@ namespace {
 
 // Defaults live in ir/Schedule.h; ranges are what the parser accepts, rules narrow them down.
 
-constexpr std::array<std::string_view, 2> pathNames{"lds", "direct"};
+constexpr std::array<std::string_view, 3> pathNames{"lds", "direct", "registers"};
 constexpr std::array<std::string_view, 3> layoutNames{"plain", "swizzle", "padding"};
 constexpr std::array<std::string_view, 2> accumulatorNames{"vgpr", "agpr"};
-constexpr std::array<std::string_view, 2> epilogueNames{"direct", "swap"};
-constexpr std::array<std::string_view, 2> orderNames{"serial", "interleaved"};
+constexpr std::array<std::string_view, 4> epilogueNames{"direct", "swap", "permlane", "lds"};
+constexpr std::array<std::string_view, 3> orderNames{"serial", "interleaved", "pingpong"};
+constexpr std::array<std::string_view, 2> reductionNames{"ordered", "atomic"};
+constexpr std::array<std::string_view, 3> gridNames{"tiles", "persistent", "streamk"};
 
 /// A row for the field of `Alternative` that `field` refers to.
 template <typename Alternative, auto field>
@@ -81,6 +83,21 @@ std::span<const Decision> gemmDecisions() {
                                               0, 1),
       numbered<KW_FIELD(G, mapping.groupM)>("groupM", "group",
                                             "rows of tiles walked together; 0: row-major", 0, 1024),
+      numbered<KW_FIELD(G, tiling.wavesK)>("wavesK", "slicek", "waves that share a K step", 1, 16),
+      numbered<KW_FIELD(G, split.k)>("splitK", "splitk", "workgroups an output tile, along k", 1,
+                                     256),
+      named<KW_FIELD(G, split.reduce)>("reduce", "reduce", "how splits add up", reductionNames),
+      numbered<KW_FIELD(G, pipeline.fragmentsAhead)>("fragmentsAhead", "fragments",
+                                                     "slices read from LDS a step ahead", 0, 8),
+      numbered<KW_FIELD(G, pipeline.quadrants)>("quadrants", "quad",
+                                                "1: LDS stages in halves of the tile", 0, 1),
+      numbered<KW_FIELD(G, pipeline.priority)>(
+          "priority", "prio", "1: raised while matrix instructions are issued", 0, 1),
+      numbered<KW_FIELD(G, pipeline.wavesPerSimd)>("wavesPerSimd", "occupancy",
+                                                   "waves per SIMD asked of the register "
+                                                   "allocator; 0: its own choice",
+                                                   0, 8),
+      named<KW_FIELD(G, mapping.grid)>("grid", "grid", "what a workgroup walks over", gridNames),
   });
   return all;
 }

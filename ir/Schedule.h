@@ -17,8 +17,9 @@ namespace kw {
 
 /// How an operand's tile travels from global memory to the matrix instruction.
 enum class OperandPath : std::uint8_t {
-  lds,    ///< global -> registers -> LDS -> registers
-  direct, ///< buffer load straight to LDS -> registers
+  lds,       ///< global -> registers -> LDS -> registers
+  direct,    ///< buffer load straight to LDS -> registers
+  registers, ///< global -> registers in fragment order, no LDS (preshuffled weights)
 };
 
 /// How LDS addresses are kept free of bank conflicts.
@@ -32,20 +33,37 @@ enum class AccumulatorFile : std::uint8_t { vgpr, agpr };
 
 /// How results leave the registers.
 enum class EpiloguePath : std::uint8_t {
-  direct, ///< as the matrix instruction leaves them
-  swap,   ///< operands swapped, so that a lane holds neighbours along n: wider stores
+  direct,   ///< as the matrix instruction leaves them
+  swap,     ///< operands swapped, so that a lane holds neighbours along n: wider stores
+  permlane, ///< swap, then lanes exchange halves: 16-byte stores
+  lds,      ///< through LDS into rows: 16-byte stores of whole rows
 };
 
 enum class LoopOrder : std::uint8_t {
   serial,      ///< loads, then LDS reads, then matrix instructions
   interleaved, ///< memory operations woven between matrix instructions (modulo schedule)
+  pingpong,    ///< two groups of waves half a step apart: one multiplies while the other moves data
+};
+
+/// How workgroups that share an output tile (splitK > 1, or a stream-K grid) add up.
+enum class Reduction : std::uint8_t {
+  ordered, ///< partial sums in a workspace, added in a fixed order: deterministic
+  atomic,  ///< f32 atomics
+};
+
+/// What a workgroup of the grid walks over.
+enum class GridKind : std::uint8_t {
+  tiles,      ///< one output tile (and split)
+  persistent, ///< as many workgroups as are resident; each takes tile after tile
+  streamk,    ///< as many as are resident; each takes an equal share of all K steps of all tiles
 };
 
 struct GemmSchedule {
   struct Tiling {
-    int m = 128, n = 128, k = 64;             ///< workgroupTile
+    int m = 128, n = 128, k = 64; ///< workgroupTile
     int wavesM = 2, wavesN = 2;
     int mfmaM = 16, mfmaN = 16, mfmaK = 32;
+    int wavesK = 1; ///< slice-K: waves that share an output tile, each with its part of a K step
     bool operator==(const Tiling &) const = default;
   } tiling;
   struct Operand {
@@ -60,16 +78,26 @@ struct GemmSchedule {
     int stages = 2;   ///< LDS buffers
     int prefetch = 1; ///< K steps between global load and use; stages-1, or stages on the lds path
     LoopOrder order = LoopOrder::serial;
+    int fragmentsAhead = 0; ///< slices of LDS fragments that are read a step ahead of their use
+    bool quadrants = false; ///< LDS stages in halves of the tile, refilled as soon as each is read
+    bool priority = false;  ///< raised while a wave issues matrix instructions
+    int wavesPerSimd = 0;   ///< occupancy asked of the register allocator; 0: its own choice
     bool operator==(const Pipeline &) const = default;
   } pipeline;
   struct Mapping {
     bool xcdRemap = true; ///< consecutive tiles to one XCD instead of round robin
     int groupM = 8;       ///< rows of tiles that are walked together; 0: row-major
+    GridKind grid = GridKind::tiles;
     bool operator==(const Mapping &) const = default;
   } mapping;
+  struct Split {
+    int k = 1; ///< workgroups that share an output tile, each with its range of K steps
+    Reduction reduce = Reduction::ordered;
+    bool operator==(const Split &) const = default;
+  } split;
   bool operator==(const GemmSchedule &) const = default;
 
-  int waves() const { return tiling.wavesM * tiling.wavesN; }
+  int waves() const { return tiling.wavesM * tiling.wavesN * tiling.wavesK; }
   int waveTileM() const { return tiling.m / tiling.wavesM; }
   int waveTileN() const { return tiling.n / tiling.wavesN; }
 };

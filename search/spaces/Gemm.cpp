@@ -59,12 +59,22 @@ std::vector<Axis> gemmAxes(const Problem &problem, const Target &target) {
   axes.add("aVector", widths(gemm.aKContiguous() ? gemm.k : gemm.m, gemm.lda, gemm.aType, target));
   axes.add("bVector", widths(gemm.bKContiguous() ? gemm.k : gemm.n, gemm.ldb, gemm.bType, target));
   axes.addNames("accumulator");
-  axes.addNames("epilogue");
+  axes.add("epilogue", {static_cast<std::int64_t>(EpiloguePath::direct),
+                        static_cast<std::int64_t>(EpiloguePath::swap)});
   axes.add("stages", {1, 2, 3});
   axes.add("prefetch", {0, 1, 2, 3});
-  axes.addNames("order");
+  axes.add("order", {static_cast<std::int64_t>(LoopOrder::serial),
+                     static_cast<std::int64_t>(LoopOrder::interleaved)});
   axes.add("xcdRemap", {1, 0});
   axes.add("groupM", {8, 4, 0});
+  axes.add("wavesK", {1});
+  axes.add("splitK", {1});
+  axes.add("reduce", {static_cast<std::int64_t>(Reduction::ordered)});
+  axes.add("fragmentsAhead", {0});
+  axes.add("quadrants", {0});
+  axes.add("priority", {0});
+  axes.add("wavesPerSimd", {0});
+  axes.add("grid", {static_cast<std::int64_t>(GridKind::tiles)});
   return axes.take();
 }
 

@@ -1,0 +1,56 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Decisions that no kernel of ours follows yet, a row each. A row goes away when codegen learns it.
+#include "ir/rules/GemmRules.h"
+
+#include <fmt/format.h>
+
+namespace kw {
+namespace {
+
+using namespace gemmrules;
+
+/// `decision` may only have one value yet.
+template <auto holds> Rule onlyDefault(std::string_view name, std::string_view decision) {
+  return {name, reads({decision}),
+          [](const Problem &, const Schedule &s, const Target &) { return holds(gemmOf(s)); },
+          [](const Problem &, const Schedule &s, const Target &) {
+            return fmt::format("{}: not supported yet", print(s));
+          }};
+}
+
+} // namespace
+
+std::vector<Rule> gemmPendingRules() {
+  using G = GemmSchedule;
+  return {
+      onlyDefault<[](const G &s) { return s.a.path != OperandPath::registers; }>("pendingPathA",
+                                                                                 "aPath"),
+      onlyDefault<[](const G &s) { return s.b.path != OperandPath::registers; }>("pendingPathB",
+                                                                                 "bPath"),
+      onlyDefault<[](const G &s) { return s.epilogue != EpiloguePath::permlane; }>(
+          "pendingPermlane", "epilogue"),
+      onlyDefault<[](const G &s) { return s.epilogue != EpiloguePath::lds; }>("pendingEpilogueLds",
+                                                                              "epilogue"),
+      onlyDefault<[](const G &s) { return s.pipeline.order != LoopOrder::pingpong; }>(
+          "pendingPingpong", "order"),
+      onlyDefault<[](const G &s) { return s.tiling.wavesK == 1; }>("pendingSliceK", "wavesK"),
+      onlyDefault<[](const G &s) { return s.split.k == 1; }>("pendingSplitK", "splitK"),
+      onlyDefault<[](const G &s) { return s.split.reduce == Reduction::ordered; }>("pendingAtomic",
+                                                                                   "reduce"),
+      onlyDefault<[](const G &s) { return s.pipeline.fragmentsAhead == 0; }>(
+          "pendingFragmentsAhead", "fragmentsAhead"),
+      onlyDefault<[](const G &s) { return !s.pipeline.quadrants; }>("pendingQuadrants",
+                                                                    "quadrants"),
+      onlyDefault<[](const G &s) { return !s.pipeline.priority; }>("pendingPriority", "priority"),
+      onlyDefault<[](const G &s) { return s.pipeline.wavesPerSimd == 0; }>("pendingOccupancy",
+                                                                           "wavesPerSimd"),
+      onlyDefault<[](const G &s) { return s.mapping.grid != GridKind::persistent; }>(
+          "pendingPersistent", "grid"),
+      onlyDefault<[](const G &s) { return s.mapping.grid != GridKind::streamk; }>("pendingStreamK",
+                                                                                  "grid"),
+  };
+}
+
+} // namespace kw
