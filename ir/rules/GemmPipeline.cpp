@@ -101,7 +101,7 @@ std::vector<Rule> gemmPipelineRules() {
   return {
       {"prefetch", reads({"aPath", "bPath", "stages", "prefetch"}), prefetchHolds, prefetchFact},
       {"waitCounter",
-       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "aVector", "bVector", "prefetch"}),
+       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "aVector", "bVector", "prefetch"}),
        [](const Problem &p, const Schedule &s, const Target &t) {
          return loadsInFlight(p, s) <= t.maxVmcnt;
        },
@@ -110,7 +110,7 @@ std::vector<Rule> gemmPipelineRules() {
                             loadsInFlight(p, s), t.maxVmcnt);
        }},
       {"loadCount",
-       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "aPath", "bPath", "aVector", "bVector",
+       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "aPath", "bPath", "aVector", "bVector",
               "stages"}),
        loadCountHolds, loadCountFact},
       {"swapAlignment", reads({"epilogue"}), swapHolds,
@@ -119,7 +119,7 @@ std::vector<Rule> gemmPipelineRules() {
                             swapElements, p.gemm().n, p.gemm().ldc);
        }},
       {"registers",
-       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "mfmaM", "mfmaN", "mfmaK", "aPath",
+       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "mfmaM", "mfmaN", "mfmaK", "aPath",
               "bPath", "aVector", "bVector", "accumulator", "stages", "prefetch", "order"}),
        registersHold, registersFact},
   };

@@ -79,7 +79,7 @@ std::string notDivided(std::string_view axis, int tile, int waves, int instructi
 }
 
 bool waveCountHolds(const Problem &, const Schedule &s, const Target &) {
-  const int waves = tiling(s).wavesM * tiling(s).wavesN;
+  const int waves = gemmOf(s).waves();
   return waves == 4 || waves == 8;
 }
 
@@ -90,7 +90,7 @@ double workItems(const Problem &p, const Schedule &s) {
   const auto tiles = [](std::int64_t size, int step) {
     return static_cast<double>((size + step - 1) / step);
   };
-  return tiles(p.gemm().m, tile.m) * tiles(p.gemm().n, tile.n) * tile.wavesM * tile.wavesN * 64;
+  return tiles(p.gemm().m, tile.m) * tiles(p.gemm().n, tile.n) * gemmOf(s).waves() * 64;
 }
 
 /// Offsets within the rows of a tile are 32-bit; their base is 64-bit.
@@ -166,12 +166,12 @@ std::vector<Rule> gemmTilingRules() {
        [](const Problem &, const Schedule &s, const Target &) {
          return notDivided("n", tiling(s).n, tiling(s).wavesN, tiling(s).mfmaN);
        }},
-      {"waveCount", reads({"wavesM", "wavesN"}), waveCountHolds,
+      {"waveCount", reads({"wavesM", "wavesN", "wavesK"}), waveCountHolds,
        [](const Problem &, const Schedule &s, const Target &) {
          return fmt::format("{} waves a workgroup; codegen makes 4 or 8",
-                            tiling(s).wavesM * tiling(s).wavesN);
+                            gemmOf(s).waves());
        }},
-      {"gridSize", reads({"tileM", "tileN", "wavesM", "wavesN"}),
+      {"gridSize", reads({"tileM", "tileN", "wavesM", "wavesN", "wavesK"}),
        [](const Problem &p, const Schedule &s, const Target &) {
          return workItems(p, s) < mostWorkItems;
        },

@@ -61,7 +61,7 @@ TEST(Schedule, RefusesByName) {
   EXPECT_THAT(complaint("gemm.1:tile=0x128x64"), HasSubstr("\"tile\""));
   EXPECT_THAT(complaint("gemm.1:tile=128x128x64x1"), HasSubstr("\"tile\""));
   EXPECT_THAT(complaint("gemm.1:stages=9999999999999999999999"), HasSubstr("\"stages\""));
-  EXPECT_THAT(complaint("gemm.1:a=registers"), HasSubstr("accepted: lds direct"));
+  EXPECT_THAT(complaint("gemm.1:a=none"), HasSubstr("accepted: lds direct registers"));
   EXPECT_THAT(complaint("gemm.1:acc="), HasSubstr("\"acc\""));
   EXPECT_THAT(complaint("gemm.1:xcd=1,xcd=1"), HasSubstr("twice"));
   EXPECT_THAT(complaint("gemm.1:xcd=0,"), HasSubstr("not of the form key=value"));

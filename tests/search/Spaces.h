@@ -25,9 +25,14 @@ inline Space smallGemmSpace(std::string_view problem) {
       {"order", {0}},       {"xcdRemap", {0, 1}},      {"groupM", {0, 8}},
   };
   std::vector<Axis> axes;
+  const Schedule standard = defaultSchedule(Family::gemm);
   const auto all = decisions(Family::gemm);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    axes.push_back({static_cast<int>(i), values.at(all[i].name)});
+    // Decisions that a test doesn't name stay at their default.
+    const auto given = values.find(all[i].name);
+    axes.push_back({static_cast<int>(i), given != values.end()
+                                             ? given->second
+                                             : std::vector<std::int64_t>{all[i].get(standard)}});
   }
   return Space(*parseProblem(problem), gfx950(), std::move(axes));
 }
