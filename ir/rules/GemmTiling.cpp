@@ -79,7 +79,7 @@ std::string notDivided(std::string_view axis, int tile, int waves, int instructi
 }
 
 bool waveCountHolds(const Problem &, const Schedule &s, const Target &) {
-  const int waves = gemmOf(s).waves();
+  const int waves = std::get<GemmSchedule>(s).waves();
   return waves == 4 || waves == 8;
 }
 
@@ -90,7 +90,8 @@ double workItems(const Problem &p, const Schedule &s) {
   const auto tiles = [](std::int64_t size, int step) {
     return static_cast<double>((size + step - 1) / step);
   };
-  return tiles(p.gemm().m, tile.m) * tiles(p.gemm().n, tile.n) * gemmOf(s).waves() * 64;
+  return tiles(p.gemm().m, tile.m) * tiles(p.gemm().n, tile.n) * std::get<GemmSchedule>(s).waves() *
+         64;
 }
 
 /// Offsets within the rows of a tile are 32-bit; their base is 64-bit.
@@ -169,7 +170,7 @@ std::vector<Rule> gemmTilingRules() {
       {"waveCount", reads({"wavesM", "wavesN", "wavesK"}), waveCountHolds,
        [](const Problem &, const Schedule &s, const Target &) {
          return fmt::format("{} waves a workgroup; codegen makes 4 or 8",
-                            gemmOf(s).waves());
+                            std::get<GemmSchedule>(s).waves());
        }},
       {"gridSize", reads({"tileM", "tileN", "wavesM", "wavesN", "wavesK"}),
        [](const Problem &p, const Schedule &s, const Target &) {
