@@ -121,11 +121,12 @@ Expected<void> Proof::proveProblem() {
   result.total = proofCase->outputElements();
   const double work = oracle.workPerWorkgroup();
   const bool all = options.full || work * static_cast<double>(launch.workgroups) <= smallProblem;
+  // Workgroups that run with each that is drawn.
+  const auto group = static_cast<double>(oracle.needed({0}).front().size());
+  const double most = std::min(largestSample, sampleWork / (work * group));
   const std::vector<std::uint64_t> workgroups =
       all ? allWorkgroups(launch)
-          : sampleWorkgroups(launch,
-                             static_cast<std::size_t>(std::min(largestSample, sampleWork / work)),
-                             options.seed);
+          : sampleWorkgroups(launch, static_cast<std::size_t>(most), options.seed);
   std::vector<InputSet> sets = oracle.inputSets(options.seed);
   std::reverse(sets.begin(), sets.end()); // the exact one is the sharpest and the cheapest
   for (const InputSet &set : sets) {
@@ -183,10 +184,12 @@ Expected<void> Proof::proveNeighbour(const Problem &neighbour) {
       oracle.workPerWorkgroup() * static_cast<double>(launch.workgroups) <= neighbourWork;
   const std::vector<std::uint64_t> workgroups =
       all ? allWorkgroups(launch) : std::vector<std::uint64_t>{cornerWorkgroup(launch)};
-  Expected<Observation> seen =
-      observe(*proofCase, oracle.inputSets(options.seed).back(), workgroups);
-  if (!seen) {
-    return tl::unexpected<Error>(seen.error());
+  const std::vector<InputSet> sets = oracle.inputSets(options.seed);
+  for (auto set = sets.begin() + 1; set != sets.end() && result.findings.empty(); ++set) {
+    Expected<Observation> seen = observe(*proofCase, *set, workgroups);
+    if (!seen) {
+      return tl::unexpected<Error>(seen.error());
+    }
   }
   return {};
 }

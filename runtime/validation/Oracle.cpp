@@ -14,6 +14,10 @@ std::int64_t TensorContents::Entry::element(std::int64_t batch, std::int64_t row
   if (rank > 1) {
     at += row * strides[rank - 2];
   }
+  if (rank > 3) { // `batch` counts both outer dimensions
+    at += batch / tensor.shape[rank - 3] * strides[rank - 4];
+    batch %= tensor.shape[rank - 3];
+  }
   if (rank > 2) {
     at += batch * strides[rank - 3];
   }

@@ -27,7 +27,7 @@ struct InputSet {
 };
 
 /// A rectangle of an output that a workgroup must write. `row` and `col` count the last two
-/// dimensions of the tensor, `batch` the one before.
+/// dimensions of the tensor, `batch` the one or two before.
 struct OutputBlock {
   std::string_view tensor;
   std::uint64_t workgroup = 0;
@@ -64,11 +64,20 @@ class Oracle {
 public:
   virtual ~Oracle() = default;
 
-  /// The random set and the exact one.
+  /// The random set first, then exact ones, which neighbouring sizes are tried with too.
   virtual std::vector<InputSet> inputSets(std::uint64_t seed) const = 0;
 
   /// What a workgroup of the main launch must write, from the plan's mapping.
   virtual std::vector<OutputBlock> blocksOf(std::uint64_t workgroup) const = 0;
+
+  /// Workgroups of every launch that must run so that all results that `workgroups` of the main
+  /// launch take part in come out whole: the other splits of their tiles, and who adds them up. A
+  /// list a launch, ascending and without repetition; what is missing runs whole. `blocksOf` of the
+  /// first list gives each block once.
+  virtual std::vector<std::vector<std::uint64_t>>
+  needed(const std::vector<std::uint64_t> &workgroups) const {
+    return {workgroups};
+  }
 
   /// Writes the inputs that these blocks depend on; the rest stays as it is.
   virtual void fill(const InputSet &set, std::span<const OutputBlock> blocks,

@@ -208,8 +208,9 @@ Expected<Observation> ProofCase::run(Device &device, const InputSet &set,
   if (!memory) {
     return tl::unexpected<Error>(memory.error());
   }
+  std::vector<std::vector<std::uint64_t>> needed = truth->needed(workgroups);
   std::vector<OutputBlock> blocks;
-  for (const std::uint64_t workgroup : workgroups) {
+  for (const std::uint64_t workgroup : needed.front()) {
     const std::vector<OutputBlock> own = truth->blocksOf(workgroup);
     blocks.insert(blocks.end(), own.begin(), own.end());
   }
@@ -220,9 +221,11 @@ Expected<Observation> ProofCase::run(Device &device, const InputSet &set,
   how.strict = options.strict;
   how.seed = options.seed;
   how.jobs = options.jobs;
-  const bool all = workgroups.size() == static_cast<std::size_t>(mainLaunch().workgroups);
+  if (needed.front().size() == static_cast<std::size_t>(mainLaunch().workgroups)) {
+    needed.clear();
+  }
+  how.workgroups = std::move(needed);
   how.workgroups.resize(object->manifest.launches.size());
-  how.workgroups.front() = all ? std::vector<std::uint64_t>() : workgroups;
   Expected<RunResult> run = device.run(*object, memory->views, how);
   if (!run) {
     return tl::unexpected<Error>(run.error());

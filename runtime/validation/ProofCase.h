@@ -36,7 +36,7 @@ public:
   const LaunchPlan &mainLaunch() const { return plan.launches.front(); }
   std::int64_t outputElements() const;
 
-  /// Workgroups of the main launch; the others run whole.
+  /// Workgroups of the main launch, and all that the oracle needs with them.
   Expected<Observation> run(Device &device, const InputSet &set,
                             const std::vector<std::uint64_t> &workgroups,
                             const ValidateOptions &options) const;
