@@ -51,6 +51,7 @@ Decision named(std::string_view name, std::string_view key, std::string_view mea
 
 using G = GemmSchedule;
 using R = RmsNormSchedule;
+using T = TritonGemmSchedule;
 
 #define KW_FIELD(Alternative, member)                                                              \
   Alternative, [](auto &schedule) -> auto & { return schedule.member; }
@@ -118,6 +119,27 @@ std::span<const Decision> rmsNormDecisions() {
   return all;
 }
 
+/// Keys as Inductor spells them, in the order of its rows.
+std::span<const Decision> tritonGemmDecisions() {
+  static const auto all = std::to_array<Decision>({
+      numbered<KW_FIELD(T, blockM)>("blockM", "BLOCK_M", "rows of C a workgroup", 1, 4096),
+      numbered<KW_FIELD(T, blockN)>("blockN", "BLOCK_N", "columns of C a workgroup", 1, 4096),
+      numbered<KW_FIELD(T, blockK)>("blockK", "BLOCK_K", "elements of k a step", 1, 4096),
+      numbered<KW_FIELD(T, groupM)>("groupM", "GROUP_M", "rows of tiles walked together", 1, 1024),
+      numbered<KW_FIELD(T, numWarps)>("numWarps", "num_warps", "waves a workgroup", 1, 64),
+      numbered<KW_FIELD(T, numStages)>("numStages", "num_stages",
+                                       "depth of Triton's pipeline; 1: none", 1, 8),
+      numbered<KW_FIELD(T, matrixInstrNonKDim)>(
+          "matrixInstrNonKDim", "matrix_instr_nonkdim",
+          "m and n of the matrix instruction; 0: Triton's choice", 0, 64),
+      numbered<KW_FIELD(T, wavesPerEu)>(
+          "wavesPerEu", "waves_per_eu",
+          "waves per SIMD asked of the register allocator; 0: its own choice", 0, 8),
+      numbered<KW_FIELD(T, kpack)>("kpack", "kpack", "k packs a fragment", 1, 2),
+  });
+  return all;
+}
+
 #undef KW_FIELD
 
 } // namespace
@@ -139,15 +161,18 @@ std::optional<std::int64_t> Decision::parse(std::string_view text) const {
   return number && *number >= lowest && *number <= highest ? number : std::nullopt;
 }
 
-std::span<const Decision> decisions(Family family) {
-  const auto all = family == Family::gemm ? gemmDecisions() : rmsNormDecisions();
+std::span<const Decision> decisions(ScheduleKind kind) {
+  // In the order of the alternatives.
+  static const std::array<std::span<const Decision>, std::variant_size_v<Schedule>> tables{
+      gemmDecisions(), rmsNormDecisions(), tritonGemmDecisions()};
+  const std::span<const Decision> all = tables[indexOf(kind)];
   assert(all.size() <= 64 && "DecisionMask has 64 bits");
   return all;
 }
 
-DecisionMask maskOf(Family family, std::initializer_list<std::string_view> names) {
+DecisionMask maskOf(ScheduleKind kind, std::initializer_list<std::string_view> names) {
   DecisionMask mask = 0;
-  const std::span<const Decision> all = decisions(family);
+  const std::span<const Decision> all = decisions(kind);
   for (std::string_view name : names) {
     const auto at = std::ranges::find(all, name, &Decision::name);
     assert(at != all.end() && "no decision of that name");
@@ -156,10 +181,13 @@ DecisionMask maskOf(Family family, std::initializer_list<std::string_view> names
   return mask;
 }
 
-Schedule defaultSchedule(Family family) {
-  return family == Family::gemm ? Schedule(GemmSchedule()) : Schedule(RmsNormSchedule());
+Schedule defaultSchedule(ScheduleKind kind) {
+  // In the order of the alternatives.
+  static const std::array<Schedule, std::variant_size_v<Schedule>> defaults{
+      GemmSchedule(), RmsNormSchedule(), TritonGemmSchedule()};
+  return defaults[indexOf(kind)];
 }
 
-Family familyOf(const Schedule &schedule) { return static_cast<Family>(schedule.index()); }
+Family familyOf(const Schedule &schedule) { return kindOf(schedule).family; }
 
 } // namespace kw

@@ -1,11 +1,12 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The decisions of a family as a table: text key, default, how to read and write the field. One
+// The decisions of a schedule as a table: text key, default, how to read and write the field. One
 // table serves the text form, the axes of the search space, the masks of the rules, mutation in the
 // strategies and features of the residual. A value is an integer here; its text is the table's.
 #pragma once
 
+#include "ir/Generator.h"
 #include "ir/Problem.h"
 #include "ir/Schedule.h"
 
@@ -33,16 +34,16 @@ struct Decision {
   std::optional<std::int64_t> parse(std::string_view text) const;
 };
 
-/// In the order of the canonical text. At most 64 a family (DecisionMask).
-std::span<const Decision> decisions(Family family);
+/// In the order of the canonical text. At most 64 a kind (DecisionMask).
+std::span<const Decision> decisions(ScheduleKind kind);
 
-/// Set of decisions by index into `decisions(family)`.
+/// Set of decisions by index into `decisions(kind)`.
 using DecisionMask = std::uint64_t;
 /// Mask of the named decisions; asserts that each exists.
-DecisionMask maskOf(Family family, std::initializer_list<std::string_view> names);
+DecisionMask maskOf(ScheduleKind kind, std::initializer_list<std::string_view> names);
 
 /// All defaults.
-Schedule defaultSchedule(Family family);
+Schedule defaultSchedule(ScheduleKind kind);
 Family familyOf(const Schedule &schedule);
 
 } // namespace kw

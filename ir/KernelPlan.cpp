@@ -7,6 +7,7 @@
 #include "ir/plans/Plans.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cassert>
 #include <cstring>
@@ -15,16 +16,14 @@
 namespace kw {
 namespace {
 
-const Planner &plannerOf(Family family) {
-  switch (family) {
-  case Family::gemm:
-    return gemmPlanner();
-  case Family::rmsnorm:
-    return rmsNormPlanner();
-  }
-  assert(false && "family without a planner");
-  return gemmPlanner();
+const Planner &plannerOf(ScheduleKind kind) {
+  // In the order of the alternatives of `Schedule`.
+  static const std::array<const Planner *, std::variant_size_v<Schedule>> planners{
+      &gemmPlanner(), &rmsNormPlanner(), &tritonGemmPlanner()};
+  return *planners[indexOf(kind)];
 }
+
+const Planner &plannerOf(const Schedule &schedule) { return plannerOf(kindOf(schedule)); }
 
 /// FNV-1a, 64 bits.
 std::uint64_t hashOf(std::string_view text) {
@@ -115,24 +114,26 @@ Launch launchOf(const LaunchInterface &interface, const Problem &problem, const 
 } // namespace
 
 KernelPlan makePlan(const Problem &problem, const Schedule &schedule, const Target &target) {
-  return plannerOf(problem.family()).plan(problem, schedule, target);
+  return plannerOf(schedule).plan(problem, schedule, target);
 }
 
 LoopGraph loopGraph(const Problem &problem, const Schedule &schedule, const Target &target,
                     const LaunchPlan & /*launch*/, const Region &region) {
-  UnfinishedLoop loop = plannerOf(problem.family()).loop(problem, schedule, target, region);
+  UnfinishedLoop loop = plannerOf(schedule).loop(problem, schedule, target, region);
   return loop.builder.finish(loop.order);
 }
 
 LoopTotals loopTotals(const Problem &problem, const Schedule &schedule, const Target &target,
                       const LaunchPlan & /*launch*/, const Region &region) {
-  UnfinishedLoop loop = plannerOf(problem.family()).loop(problem, schedule, target, region);
+  UnfinishedLoop loop = plannerOf(schedule).loop(problem, schedule, target, region);
   return loop.builder.totals(loop.order);
 }
 
 KernelInterface kernelInterface(const Problem &problem, const Schedule &schedule,
                                 const Target &target) {
-  return plannerOf(problem.family()).interface(problem, schedule, target);
+  const Planner &planner = plannerOf(schedule);
+  assert(planner.interface && "only our kernels have an interface");
+  return planner.interface(problem, schedule, target);
 }
 
 SizeValues runtimeSizes(const Problem &problem) {
@@ -166,8 +167,7 @@ Manifest makeManifest(const Problem &problem, const Schedule &schedule, const Ta
 
 std::string kernelName(const Problem &problem, const Schedule &schedule) {
   const std::string identity = printCompiledPart(problem) + ' ' + print(schedule);
-  return fmt::format("{}_{:016x}", plannerOf(problem.family()).stem(problem, schedule),
-                     hashOf(identity));
+  return fmt::format("{}_{:016x}", plannerOf(schedule).stem(problem, schedule), hashOf(identity));
 }
 
 int sizeOf(KernelArgument::Kind kind) {

@@ -4,13 +4,15 @@
 
 #include "ir/rules/Rules.h"
 
+#include <array>
+
 namespace kw {
 namespace {
 
 /// The keys in which `changed` differs: "stages=2,tile=128x128x32".
 std::string differingKeys(const Schedule &changed, const Schedule &schedule) {
   // A key that went back to its default is not printed, so both texts are made complete.
-  const std::span<const Decision> all = decisions(familyOf(schedule));
+  const std::span<const Decision> all = decisions(kindOf(schedule));
   std::string text;
   for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
     std::string value;
@@ -50,7 +52,7 @@ std::string suggestion(const Problem &problem, const Schedule &schedule, const T
 std::vector<const Rule *> failing(const Problem &problem, const Schedule &schedule,
                                   const Target &target, bool ofProblem) {
   std::vector<const Rule *> list;
-  for (const Rule &rule : rules(problem.family())) {
+  for (const Rule &rule : rules(kindOf(schedule))) {
     if ((rule.reads == 0) == ofProblem && !rule.holds(problem, schedule, target)) {
       list.push_back(&rule);
     }
@@ -60,15 +62,18 @@ std::vector<const Rule *> failing(const Problem &problem, const Schedule &schedu
 
 } // namespace
 
-std::span<const Rule> rules(Family family) {
-  return family == Family::gemm ? gemmRules() : rmsNormRules();
+std::span<const Rule> rules(ScheduleKind kind) {
+  // In the order of the alternatives of `Schedule`.
+  static const std::array<std::span<const Rule>, std::variant_size_v<Schedule>> lists{
+      gemmRules(), rmsNormRules(), tritonGemmRules()};
+  return lists[indexOf(kind)];
 }
 
 bool isLegal(const Problem &problem, const Schedule &schedule, const Target &target) {
   if (problem.family() != familyOf(schedule)) {
     return false;
   }
-  for (const Rule &rule : rules(problem.family())) {
+  for (const Rule &rule : rules(kindOf(schedule))) {
     if (!rule.holds(problem, schedule, target)) {
       return false;
     }

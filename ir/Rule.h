@@ -3,8 +3,8 @@
 //
 // What makes a schedule illegal. A rule is one object: its name, the decisions it reads, its
 // predicate, its explanation. The same objects prune the enumerator and make `checkLegal`: there
-// is one truth. Rules of a family are listed in ir/rules/FAMILY.cpp, in the order in which they
-// are charged.
+// is one truth. Rules of a kind of schedule are listed in ir/rules/FAMILY.cpp, in the order in
+// which they are charged.
 #pragma once
 
 #include "ir/Decision.h"
@@ -39,7 +39,7 @@ struct Rule {
 
 /// The problem's rules come first. The order is that in which removed schedules are charged, and
 /// the search assigns decisions in the order in which the rules need them.
-std::span<const Rule> rules(Family family);
+std::span<const Rule> rules(ScheduleKind kind);
 
 /// Whether every rule holds. A schedule of another family than the problem's is not legal.
 bool isLegal(const Problem &problem, const Schedule &schedule, const Target &target);

@@ -6,30 +6,15 @@
 #include "ir/support/KeyValues.h"
 #include "ir/support/TextList.h"
 
-#include <array>
-
 namespace kw {
 namespace {
-
-struct FormatRow {
-  std::string_view prefix; ///< FAMILY.VERSION
-  Family family;
-};
-constexpr std::array<FormatRow, 2> formats{{
-    {"gemm.1", Family::gemm},
-    {"rmsnorm.1", Family::rmsnorm},
-}};
-
-std::string_view prefixOf(Family family) {
-  return formats.at(static_cast<std::size_t>(family)).prefix;
-}
 
 /// Decisions that are printed as one key: a run of neighbours of the table.
 using KeyGroup = std::span<const Decision>;
 
-std::vector<KeyGroup> keyGroups(Family family) {
+std::vector<KeyGroup> keyGroups(ScheduleKind kind) {
   std::vector<KeyGroup> groups;
-  const std::span<const Decision> all = decisions(family);
+  const std::span<const Decision> all = decisions(kind);
   for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
     while (end < all.size() && all[end].key == all[begin].key) {
       ++end;
@@ -79,13 +64,13 @@ void readGroup(KeyValues &values, KeyGroup group, Schedule &schedule) {
   }
 }
 
-Expected<Schedule> readSchedule(const FormatRow &format, std::string_view list) {
-  const std::vector<KeyGroup> groups = keyGroups(format.family);
+Expected<Schedule> readSchedule(ScheduleKind kind, std::string_view list) {
+  const std::vector<KeyGroup> groups = keyGroups(kind);
   const std::vector<Key> keys = keysOf(groups);
   const std::vector<std::string_view> items =
       list.empty() ? std::vector<std::string_view>() : split(list, ',');
-  KeyValues values(format.prefix, items, keys);
-  Schedule schedule = defaultSchedule(format.family);
+  KeyValues values(formatOf(kind), items, keys);
+  Schedule schedule = defaultSchedule(kind);
   for (KeyGroup group : groups) {
     readGroup(values, group, schedule);
   }
@@ -97,8 +82,8 @@ Expected<Schedule> readSchedule(const FormatRow &format, std::string_view list) 
 
 std::string knownFormats() {
   std::vector<std::string_view> names;
-  for (const FormatRow &format : formats) {
-    names.push_back(format.prefix);
+  for (ScheduleKind kind : scheduleKinds()) {
+    names.push_back(formatOf(kind));
   }
   return joined(names, " ");
 }
@@ -112,9 +97,9 @@ Expected<Schedule> parseSchedule(std::string_view text) {
   }
   const std::size_t colon = text.find(':');
   const std::string_view prefix = text.substr(0, colon);
-  for (const FormatRow &format : formats) {
-    if (format.prefix == prefix) {
-      return readSchedule(format, colon == std::string_view::npos ? "" : text.substr(colon + 1));
+  for (ScheduleKind kind : scheduleKinds()) {
+    if (formatOf(kind) == prefix) {
+      return readSchedule(kind, colon == std::string_view::npos ? "" : text.substr(colon + 1));
     }
   }
   return badInput("unknown schedule format " + quoted(prefix) + "; accepted: " + knownFormats() +
@@ -122,9 +107,9 @@ Expected<Schedule> parseSchedule(std::string_view text) {
 }
 
 std::string print(const Schedule &schedule) {
-  const Schedule standard = defaultSchedule(familyOf(schedule));
+  const Schedule standard = defaultSchedule(kindOf(schedule));
   KeyPrinter printer(',');
-  for (KeyGroup group : keyGroups(familyOf(schedule))) {
+  for (KeyGroup group : keyGroups(kindOf(schedule))) {
     std::string value;
     bool differs = false;
     for (const Decision &decision : group) {
@@ -136,7 +121,7 @@ std::string print(const Schedule &schedule) {
       printer.add(group.front().key, value);
     }
   }
-  return std::string(prefixOf(familyOf(schedule))) + ":" + printer.text();
+  return std::string(formatOf(kindOf(schedule))) + ":" + printer.text();
 }
 
 } // namespace kw

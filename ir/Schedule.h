@@ -1,11 +1,13 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// All decisions of one kernel of ours: tiling, layout, pipelining, mapping. Plain values; what they
+// All decisions of one kernel: tiling, layout, pipelining, mapping; of ours here, those of other
+// generators in ir/generators/. Plain values; what they
 // mean for a problem on a target is said once, by the KernelPlan (ir/KernelPlan.h). The text form
 // `FAMILY.VERSION:key=value,...` is a contract; ir/Decision.h lists keys, values and defaults.
 #pragma once
 
+#include "ir/generators/TritonGemm.h"
 #include "ir/support/Expected.h"
 
 #include <cstdint>
@@ -113,8 +115,8 @@ struct RmsNormSchedule {
   int waves() const { return wavesPerRow * rowsPerWorkgroup; }
 };
 
-/// Alternatives in the order of `Family`.
-using Schedule = std::variant<GemmSchedule, RmsNormSchedule>;
+/// Whose each is: ir/Generator.h, whose table has the same order.
+using Schedule = std::variant<GemmSchedule, RmsNormSchedule, TritonGemmSchedule>;
 
 /// One word, e.g. `gemm.1:tile=256x256x64,waves=2x4`. Errors name the key and what is accepted.
 Expected<Schedule> parseSchedule(std::string_view text);

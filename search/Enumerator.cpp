@@ -14,15 +14,16 @@ constexpr std::uint64_t mostCheckpoints = 1 << 20;
 
 } // namespace
 
-Enumerator::Enumerator(const Problem &problem, const Target &target, std::vector<Axis> axes)
-    : problem(problem), target(target), rules(kw::rules(problem.family())) {
+Enumerator::Enumerator(const Problem &problem, ScheduleKind kind, const Target &target,
+                       std::vector<Axis> axes)
+    : problem(problem), scheduleKind(kind), target(target), rules(kw::rules(kind)) {
   orderAxes(std::move(axes));
   placeRules();
 }
 
 void Enumerator::orderAxes(std::vector<Axis> axes) {
   std::ranges::sort(axes, {}, &Axis::decision);
-  assert(axes.size() == decisions(problem.family()).size() && "one axis a decision");
+  assert(axes.size() == decisions(scheduleKind).size() && "one axis a decision");
   const auto take = [&](DecisionMask wanted) {
     for (Axis &axis : axes) {
       if ((wanted >> axis.decision & 1) != 0 && !axis.values.empty()) {
@@ -38,7 +39,7 @@ void Enumerator::orderAxes(std::vector<Axis> axes) {
 }
 
 void Enumerator::placeRules() {
-  const std::span<const Decision> all = decisions(problem.family());
+  const std::span<const Decision> all = decisions(scheduleKind);
   DecisionMask assigned = 0;
   std::size_t next = 0; // rule
   for (; next < rules.size() && rules[next].reads == 0; ++next) {
@@ -80,7 +81,7 @@ const std::size_t *Enumerator::firstFailing(const std::vector<std::size_t> &indi
 class Enumerator::Counting {
 public:
   explicit Counting(const Enumerator &owner)
-      : owner(owner), schedule(defaultSchedule(owner.problem.family())) {
+      : owner(owner), schedule(defaultSchedule(owner.scheduleKind)) {
     for (const Rule &rule : owner.rules) {
       index.count.rules.push_back({rule.name, 0});
     }
@@ -139,7 +140,7 @@ class Enumerator::Visiting {
 public:
   Visiting(const Enumerator &owner, std::uint64_t first, std::uint64_t last, const Visit &visit)
       : owner(owner), first(first), last(last), visit(visit),
-        schedule(defaultSchedule(owner.problem.family())) {}
+        schedule(defaultSchedule(owner.scheduleKind)) {}
 
   /// The subtree of a checkpoint; false: no more.
   bool run(const Checkpoint &checkpoint) {

@@ -20,9 +20,11 @@ namespace kw {
 
 class Enumerator {
 public:
-  Enumerator(const Problem &problem, const Target &target, std::vector<Axis> axes);
+  Enumerator(const Problem &problem, ScheduleKind kind, const Target &target,
+             std::vector<Axis> axes);
 
   const std::vector<Axis> &axes() const { return orderedAxes; }
+  ScheduleKind kind() const { return scheduleKind; }
 
   struct Checkpoint {
     std::uint64_t code = 0;  ///< mixed radix number of the value indices of the checkpoint levels
@@ -44,7 +46,7 @@ public:
 private:
   struct Level {
     const Decision *decision = nullptr;
-    std::vector<std::size_t> rules; ///< indices into the family's rules that fire here
+    std::vector<std::size_t> rules; ///< indices into the kind's rules that fire here
     std::uint64_t below = 1;        ///< product of the sizes of the levels after this one
   };
   class Counting;
@@ -57,6 +59,7 @@ private:
   void placeRules();
 
   const Problem &problem;
+  ScheduleKind scheduleKind;
   const Target &target;
   std::span<const Rule> rules;
   std::vector<Axis> orderedAxes;

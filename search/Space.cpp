@@ -6,14 +6,16 @@
 #include "search/SparseShuffle.h"
 #include "search/spaces/Spaces.h"
 
+#include <array>
 #include <cassert>
 #include <mutex>
 
 namespace kw {
 
 struct Space::State {
-  State(const Problem &problem, const Target &target, std::vector<Axis> axes)
-      : problem(problem), target(target), enumerator(this->problem, target, std::move(axes)) {}
+  State(const Problem &problem, const Target &target, std::vector<Axis> axes, Generator generator)
+      : problem(problem), target(target),
+        enumerator(this->problem, {problem.family(), generator}, target, std::move(axes)) {}
 
   const Enumerator::Index &index() const {
     std::call_once(counted, [this] { lazyIndex = enumerator.makeIndex(); });
@@ -27,18 +29,23 @@ struct Space::State {
   mutable Enumerator::Index lazyIndex;
 };
 
-std::vector<Axis> spaceAxes(const Problem &problem, const Target &target) {
-  return problem.family() == Family::gemm ? gemmAxes(problem, target)
-                                          : rmsNormAxes(problem, target);
+std::vector<Axis> spaceAxes(const Problem &problem, const Target &target, Generator generator) {
+  using Axes = std::vector<Axis> (*)(const Problem &, const Target &);
+  // In the order of the alternatives of `Schedule`.
+  constexpr std::array<Axes, std::variant_size_v<Schedule>> makers{gemmAxes, rmsNormAxes,
+                                                                   tritonGemmAxes};
+  return makers[indexOf({problem.family(), generator})](problem, target);
 }
 
-Space::Space(const Problem &problem, const Target &target)
-    : Space(problem, target, spaceAxes(problem, target)) {}
+Space::Space(const Problem &problem, const Target &target, Generator generator)
+    : Space(problem, target, spaceAxes(problem, target, generator), generator) {}
 
-Space::Space(const Problem &problem, const Target &target, std::vector<Axis> axes)
-    : state(std::make_shared<const State>(problem, target, std::move(axes))) {}
+Space::Space(const Problem &problem, const Target &target, std::vector<Axis> axes,
+             Generator generator)
+    : state(std::make_shared<const State>(problem, target, std::move(axes), generator)) {}
 
 const Problem &Space::problem() const { return state->problem; }
+ScheduleKind Space::kind() const { return state->enumerator.kind(); }
 const Target &Space::target() const { return state->target; }
 const std::vector<Axis> &Space::axes() const { return state->enumerator.axes(); }
 const SpaceCount &Space::count() const { return state->index().count; }
@@ -79,8 +86,7 @@ std::vector<Schedule> Space::sample(std::size_t n, std::uint64_t seed) const {
 std::vector<Schedule> Space::neighbours(const Schedule &schedule) const {
   std::vector<Schedule> found;
   for (const Axis &axis : axes()) {
-    const Decision &decision =
-        decisions(problem().family())[static_cast<std::size_t>(axis.decision)];
+    const Decision &decision = decisions(kind())[static_cast<std::size_t>(axis.decision)];
     for (std::int64_t value : axis.values) {
       Schedule changed = schedule;
       decision.set(changed, value);
@@ -93,7 +99,7 @@ std::vector<Schedule> Space::neighbours(const Schedule &schedule) const {
 }
 
 bool Space::contains(const Schedule &schedule) const {
-  return familyOf(schedule) == problem().family() && state->enumerator.onAxes(schedule) &&
+  return kindOf(schedule) == kind() && state->enumerator.onAxes(schedule) &&
          isLegal(problem(), schedule, target());
 }
 

@@ -1,7 +1,7 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The legal schedules of a problem: axes (values per decision, search/spaces/FAMILY.cpp) pruned by
+// The legal schedules of a problem: axes (values per decision, search/spaces/) pruned by
 // ir's rules while enumerating, not after. Read next: Enumerator.h.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace kw {
 
-/// Values of one decision, in the order tried. `decision` indexes decisions(family).
+/// Values of one decision, in the order tried. `decision` indexes decisions(kind).
 struct Axis {
   int decision = 0;
   std::vector<std::int64_t> values;
@@ -36,12 +36,16 @@ struct SpaceCount {
 /// after that a rank is found without walking what lies before it. Safe for several threads.
 class Space {
 public:
-  /// The axes of the problem's family. `target` must outlive the space.
-  Space(const Problem &problem, const Target &target);
-  /// Other axes: one for each decision of the family, in any order.
-  Space(const Problem &problem, const Target &target, std::vector<Axis> axes);
+  /// The axes of the problem's family and the generator, which must make it (`findKind`). `target`
+  /// must outlive the space.
+  Space(const Problem &problem, const Target &target, Generator generator = Generator::kw);
+  /// Other axes: one for each decision of the kind, in any order.
+  Space(const Problem &problem, const Target &target, std::vector<Axis> axes,
+        Generator generator = Generator::kw);
 
   const Problem &problem() const;
+  /// Of every schedule in it.
+  ScheduleKind kind() const;
   const Target &target() const;
   /// In the order in which the enumerator assigns them.
   const std::vector<Axis> &axes() const;
@@ -73,7 +77,8 @@ private:
   std::shared_ptr<const State> state;
 };
 
-/// The axes that the search explores, in the order of decisions(family).
-std::vector<Axis> spaceAxes(const Problem &problem, const Target &target);
+/// The axes that the search explores, in the order of decisions(kind).
+std::vector<Axis> spaceAxes(const Problem &problem, const Target &target,
+                            Generator generator = Generator::kw);
 
 } // namespace kw

@@ -33,16 +33,17 @@ Json estimateJson(const Problem &problem, const Schedule &schedule, const Target
           {"lds_bytes", estimate.ldsBytes}};
 }
 
-Error nothingLegalError(const Problem &problem, const Target &target) {
-  const Schedule anySchedule = defaultSchedule(problem.family());
-  for (const Rule &rule : rules(problem.family())) {
+Error nothingLegalError(const Problem &problem, const Target &target, Generator generator) {
+  const ScheduleKind kind(problem.family(), generator);
+  const Schedule anySchedule = defaultSchedule(kind);
+  for (const Rule &rule : rules(kind)) {
     if (rule.reads == 0 && !rule.holds(problem, anySchedule, target)) {
       return {Error::Kind::nothingLegal,
               fmt::format("nothing is legal for {} on {}: {}: {}", print(problem), target.name,
                           rule.name, rule.explain(problem, anySchedule, target))};
     }
   }
-  const SpaceCount count = Space(problem, target).count();
+  const SpaceCount count = Space(problem, target, generator).count();
   const auto most = std::max_element(
       count.rules.begin(), count.rules.end(),
       [](const RuleCount &a, const RuleCount &b) { return a.removed < b.removed; });
@@ -54,12 +55,15 @@ Error nothingLegalError(const Problem &problem, const Target &target) {
 }
 
 Expected<Schedule> bestByModel(const Problem &problem, const Target &target, int jobs,
-                               std::uint64_t seed) {
-  const Space space(problem, target);
+                               std::uint64_t seed, Generator generator) {
+  if (const Expected<ScheduleKind> kind = findKind(problem.family(), generator); !kind) {
+    return tl::unexpected(kind.error());
+  }
+  const Space space(problem, target, generator);
   const StrategyContext context{space, target, seed, jobs};
   const std::vector<Schedule> best = findStrategy("exhaustive")->make(context)->ask(1);
   if (best.empty()) {
-    return tl::unexpected(nothingLegalError(problem, target));
+    return tl::unexpected(nothingLegalError(problem, target, generator));
   }
   return best.front();
 }

@@ -6,6 +6,7 @@
 
 #include "costmodel/Estimate.h"
 #include "experiments/support/Json.h"
+#include "ir/Generator.h"
 #include "ir/Problem.h"
 #include "ir/Schedule.h"
 #include "ir/Target.h"
@@ -21,11 +22,12 @@ Json estimateJson(const Problem &problem, const Schedule &schedule, const Target
 
 /// The best of the whole space. `nothingLegal` if it is empty.
 Expected<Schedule> bestByModel(const Problem &problem, const Target &target, int jobs,
-                               std::uint64_t seed);
+                               std::uint64_t seed, Generator generator = Generator::kw);
 
 /// Why no schedule of the space is legal: the rule that the problem itself breaks, or the one that
 /// removed most.
-Error nothingLegalError(const Problem &problem, const Target &target);
+Error nothingLegalError(const Problem &problem, const Target &target,
+                        Generator generator = Generator::kw);
 
 /// A schedule as the user wrote it: parsed, of the problem's family, legal. The error is one line.
 Expected<Schedule> parseLegalSchedule(const Problem &problem, std::string_view text,

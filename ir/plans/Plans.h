@@ -15,6 +15,7 @@ struct Planner {
   KernelPlan (*plan)(const Problem &, const Schedule &, const Target &) = nullptr;
   UnfinishedLoop (*loop)(const Problem &, const Schedule &, const Target &,
                          const Region &) = nullptr;
+  /// nullptr: a generator that launches its kernels itself.
   KernelInterface (*interface)(const Problem &, const Schedule &, const Target &) = nullptr;
   std::vector<std::pair<std::string, std::int64_t>> (*sizes)(const Problem &) = nullptr;
   /// Readable part of the kernel's name.
@@ -23,6 +24,7 @@ struct Planner {
 
 const Planner &gemmPlanner();
 const Planner &rmsNormPlanner();
+const Planner &tritonGemmPlanner();
 
 template <typename T> constexpr T ceilDiv(T a, T b) { return (a + b - 1) / b; }
 

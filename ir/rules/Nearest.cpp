@@ -92,7 +92,7 @@ private:
 
 std::vector<Schedule> nearestLegal(const Problem &problem, const Schedule &schedule,
                                    const Target &target, DecisionMask readable, std::size_t most) {
-  const std::span<const Decision> all = decisions(familyOf(schedule));
+  const std::span<const Decision> all = decisions(kindOf(schedule));
   std::vector<Choice> choices;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (readable >> i & 1) {

@@ -14,6 +14,7 @@ namespace kw {
 
 std::span<const Rule> gemmRules();
 std::span<const Rule> rmsNormRules();
+std::span<const Rule> tritonGemmRules();
 
 /// Parts of gemmRules(), in this order.
 std::vector<Rule> gemmSupportRules();  ///< what codegen cannot do yet: the problem alone

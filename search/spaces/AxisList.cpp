@@ -9,7 +9,7 @@
 namespace kw {
 
 int AxisList::find(std::string_view decision) const {
-  const std::span<const Decision> all = decisions(family);
+  const std::span<const Decision> all = decisions(kind);
   const auto at = std::ranges::find(all, decision, &Decision::name);
   assert(at != all.end() && "no decision of that name");
   return static_cast<int>(at - all.begin());
@@ -21,7 +21,7 @@ void AxisList::add(std::string_view decision, std::vector<std::int64_t> values) 
 
 void AxisList::addNames(std::string_view decision) {
   const int index = find(decision);
-  std::vector<std::int64_t> values(decisions(family)[static_cast<std::size_t>(index)].names.size());
+  std::vector<std::int64_t> values(decisions(kind)[static_cast<std::size_t>(index)].names.size());
   std::iota(values.begin(), values.end(), 0);
   axes.push_back({index, std::move(values)});
 }

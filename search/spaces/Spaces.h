@@ -1,8 +1,8 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The axes of each family, one file a family: which values the search tries. What is legal is not
-// decided here but by the rules.
+// The axes of each kind of schedule, one file a kind: which values the search tries. What is legal
+// is not decided here but by the rules.
 #pragma once
 
 #include "search/Space.h"
@@ -11,11 +11,12 @@ namespace kw {
 
 std::vector<Axis> gemmAxes(const Problem &problem, const Target &target);
 std::vector<Axis> rmsNormAxes(const Problem &problem, const Target &target);
+std::vector<Axis> tritonGemmAxes(const Problem &problem, const Target &target);
 
 /// Collects axes by the name of their decision; asserts that the decision exists.
 class AxisList {
 public:
-  explicit AxisList(Family family) : family(family) {}
+  explicit AxisList(ScheduleKind kind) : kind(kind) {}
   void add(std::string_view decision, std::vector<std::int64_t> values);
   /// Every name of a decision with names.
   void addNames(std::string_view decision);
@@ -23,7 +24,7 @@ public:
 
 private:
   int find(std::string_view decision) const;
-  Family family;
+  ScheduleKind kind;
   std::vector<Axis> axes;
 };
 

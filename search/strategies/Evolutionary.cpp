@@ -40,7 +40,7 @@ class Evolutionary final : public Strategy {
 public:
   explicit Evolutionary(const StrategyContext &context)
       : space(context.space), model(space.problem(), context.target), random(context.seed),
-        ranks(space.size(), context.seed + 1), all(decisions(space.problem().family())) {}
+        ranks(space.size(), context.seed + 1), all(decisions(space.kind())) {}
 
   std::vector<Schedule> ask(std::size_t n) override {
     std::vector<Schedule> asked;
@@ -60,7 +60,7 @@ public:
     const bool good = trial.state == TrialState::ok && trial.timeUs && *trial.timeUs > 0;
     population.push_back(
         {trial.schedule, good ? *trial.timeUs : std::numeric_limits<double>::infinity()});
-    if (good && space.problem().family() == familyOf(trial.schedule)) {
+    if (good && space.kind() == kindOf(trial.schedule)) {
       told.push_back({trial.schedule, std::log(*trial.timeUs / estimate(trial.schedule))});
     }
     if (population.size() > populationSize) {

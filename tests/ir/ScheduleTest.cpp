@@ -49,13 +49,30 @@ TEST(Schedule, EveryKeyInCanonicalOrder) {
   EXPECT_FALSE(gemm.mapping.xcdRemap);
   const std::string norm = "rmsnorm.1:waves=4,rows=1,vec=8,passes=2,occupancy=2";
   EXPECT_EQ(print(*parseSchedule(norm)), norm);
+  const std::string triton = "triton.gemm.1:BLOCK_M=256,BLOCK_N=64,BLOCK_K=32,GROUP_M=4,"
+                             "num_warps=8,num_stages=3,matrix_instr_nonkdim=32,waves_per_eu=2,"
+                             "kpack=2";
+  EXPECT_EQ(print(*parseSchedule(triton)), triton);
+}
+
+TEST(Generator, EachAlternativeHasItsKind) {
+  for (ScheduleKind kind : scheduleKinds()) {
+    EXPECT_EQ(kindOf(defaultSchedule(kind)), kind);
+    EXPECT_EQ(kindOf(*parseSchedule(formatOf(kind))), kind);
+    EXPECT_EQ(*findKind(kind.family, kind.generator), kind);
+  }
+  EXPECT_EQ(*parseGenerator("triton"), Generator::triton);
+  EXPECT_THAT(parseGenerator("cuda").error().message, HasSubstr("accepted: kw triton"));
+  EXPECT_THAT(findKind(Family::rmsnorm, Generator::triton).error().message,
+              HasSubstr("generator triton makes no rmsnorm; accepted: gemm"));
 }
 
 TEST(Schedule, RefusesByName) {
   EXPECT_THAT(complaint(""), HasSubstr("empty schedule"));
   EXPECT_THAT(complaint("gemm.2:tile=1x1x1"), HasSubstr("gemm.1 rmsnorm.1"));
   EXPECT_THAT(complaint("gemm"), HasSubstr("unknown schedule format \"gemm\""));
-  EXPECT_THAT(complaint("triton.gemm.1:num_stages=2"), HasSubstr("\"triton.gemm.1\""));
+  EXPECT_THAT(complaint("triton.gemm.1:stages=2"), HasSubstr("unknown key \"stages\""));
+  EXPECT_THAT(complaint("triton.gemm.1:GROUP_M=0"), HasSubstr("accepted: 1..1024"));
   EXPECT_THAT(complaint("gemm.1:tiles=1x1x1"), HasSubstr("unknown key \"tiles\""));
   EXPECT_THAT(complaint("gemm.1:tile=128x128"), HasSubstr("\"tile\""));
   EXPECT_THAT(complaint("gemm.1:tile=0x128x64"), HasSubstr("\"tile\""));
@@ -68,9 +85,9 @@ TEST(Schedule, RefusesByName) {
   EXPECT_THAT(complaint("gemm.1:xcd"), HasSubstr("not of the form key=value"));
 }
 
-Schedule randomSchedule(Family family, std::mt19937_64 &random) {
-  Schedule schedule = defaultSchedule(family);
-  for (const Decision &decision : decisions(family)) {
+Schedule randomSchedule(ScheduleKind kind, std::mt19937_64 &random) {
+  Schedule schedule = defaultSchedule(kind);
+  for (const Decision &decision : decisions(kind)) {
     if (random() % 2 == 0) {
       const std::uint64_t values = decision.highest - decision.lowest + 1;
       decision.set(schedule, decision.lowest + static_cast<std::int64_t>(random() % values));
@@ -82,8 +99,8 @@ Schedule randomSchedule(Family family, std::mt19937_64 &random) {
 TEST(Schedule, RandomSchedulesParseBack) {
   std::mt19937_64 random(3);
   for (int round = 0; round < 4000; ++round) {
-    const Schedule schedule =
-        randomSchedule(round % 2 == 0 ? Family::gemm : Family::rmsnorm, random);
+    const auto kinds = scheduleKinds();
+    const Schedule schedule = randomSchedule(kinds[random() % kinds.size()], random);
     const auto again = parseSchedule(print(schedule));
     ASSERT_TRUE(again) << print(schedule) << ": " << again.error().message;
     EXPECT_EQ(*again, schedule);
@@ -108,18 +125,18 @@ TEST(Schedule, SurvivesAnyBytes) {
 }
 
 TEST(Decision, EachIsSetAloneAndNamedOnce) {
-  for (Family family : {Family::gemm, Family::rmsnorm}) {
+  for (ScheduleKind kind : scheduleKinds()) {
     std::set<std::string_view> names;
-    for (const Decision &decision : decisions(family)) {
+    for (const Decision &decision : decisions(kind)) {
       EXPECT_TRUE(names.insert(decision.name).second) << decision.name;
-      const Schedule standard = defaultSchedule(family);
+      const Schedule standard = defaultSchedule(kind);
       const std::int64_t before = decision.get(standard);
       EXPECT_GE(before, decision.lowest) << decision.name;
       EXPECT_LE(before, decision.highest) << decision.name;
       EXPECT_EQ(decision.parse(decision.format(before)), before) << decision.name;
       Schedule changed = standard;
       decision.set(changed, before == decision.lowest ? decision.highest : decision.lowest);
-      for (const Decision &other : decisions(family)) {
+      for (const Decision &other : decisions(kind)) {
         EXPECT_EQ(other.get(changed) != other.get(standard), other.name == decision.name);
       }
     }
