@@ -19,6 +19,7 @@ bool isSteady(RegionKind kind) {
 
 /// Means over the kinds of workgroup.
 struct KindMeans {
+  std::int64_t count = 0;  ///< workgroups, or the pieces of work of persistent ones
   Inline<double, 8> trips; ///< per region
   double usefulM = 0, usefulN = 0;
 };
@@ -27,7 +28,10 @@ KindMeans meansOf(const LaunchPlan &launch) {
   KindMeans means;
   means.trips.resize(launch.regions.size(), 0.0);
   for (const WorkgroupKind &kind : launch.kinds) {
-    const double share = static_cast<double>(kind.count) / static_cast<double>(launch.workgroups);
+    means.count += kind.count;
+  }
+  for (const WorkgroupKind &kind : launch.kinds) {
+    const double share = static_cast<double>(kind.count) / static_cast<double>(means.count);
     for (std::size_t i = 0; i < kind.trips.size(); ++i) {
       means.trips[i] += share * kind.trips[i];
     }
@@ -95,7 +99,7 @@ TrafficSums sumTraffic(const LaunchPlan &launch, const KindMeans &means, double 
     const double used = (traffic.byTileM ? usedM : 1) * (traffic.byTileN ? usedN : 1);
     const double rows = used * traffic.rows * (traffic.perTrip ? steps : 1);
     if (traffic.write) {
-      sums.written += rows * traffic.bytesPerRow * static_cast<double>(launch.workgroups);
+      sums.written += rows * traffic.bytesPerRow * static_cast<double>(means.count);
       // Lanes outside the result are masked, not saved.
       sums.stores += static_cast<double>(traffic.rows) * traffic.bytesPerRow /
                      (static_cast<double>(target.waveSize) * std::max(1, traffic.vectorBytes));
@@ -119,7 +123,7 @@ TrafficSums sumTraffic(const LaunchPlan &launch, const KindMeans &means, double 
 /// What each level of memory is asked for, from the reuse in front of it.
 void addMemoryLevels(LaunchProfile &profile, const LaunchPlan &launch, TrafficSums sums,
                      const ProblemFacts &facts, const Target &target, TileReuse &reuse) {
-  const double workgroups = static_cast<double>(launch.workgroups);
+  const auto workgroups = static_cast<double>(profile.workgroups);
   const double compulsory = std::max(0.0, facts.compulsoryBytes - sums.written);
   // Masked steps beyond the operands' ends move nothing.
   const double real = sums.uniqueRead > 0 ? std::min(1.0, compulsory / sums.uniqueRead) : 1;
@@ -173,14 +177,15 @@ ProblemFacts problemFacts(const Problem &problem) {
 LaunchProfile profileLaunch(const LaunchPlan &launch, std::span<const LoopSummary> loops,
                             const ProblemFacts &facts, const Target &target, TileReuse &reuse) {
   assert(loops.size() == launch.regions.size() && launch.workgroups > 0);
+  const KindMeans means = meansOf(launch);
   LaunchProfile profile;
-  profile.workgroups = launch.workgroups;
+  profile.workgroups = means.count;
+  profile.startsOnce = launch.mapping.walkers > 0;
   profile.waves = launch.waves;
   profile.sustainedMatrixFraction = facts.sustainedMatrixFraction;
   profile.workgroupsPerCu =
       std::max(1, workgroupsPerCu(target, launch.registers.vgpr(), launch.registers.agpr(),
                                   launch.ldsBytes, launch.waves));
-  const KindMeans means = meansOf(launch);
   addRegions(profile, launch, means, loops);
   // Accumulators in AGPRs are moved to VGPRs first, one vector instruction each.
   profile.epilogueCycles += static_cast<double>(launch.registers.agpr()) * target.valuCycles;

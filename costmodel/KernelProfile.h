@@ -28,9 +28,10 @@ ProblemFacts problemFacts(const Problem &problem);
 
 struct LaunchProfile {
   // Shape of the launch.
-  std::int64_t workgroups = 1;
-  int waves = 1;           ///< per workgroup
-  int workgroupsPerCu = 1; ///< resident at the same time
+  std::int64_t workgroups = 1; ///< or the pieces of work of persistent ones
+  bool startsOnce = false;     ///< persistent: a workgroup starts and ends but once
+  int waves = 1;               ///< per workgroup
+  int workgroupsPerCu = 1;     ///< resident at the same time
   double sustainedMatrixFraction = 1;
 
   // Of one wave, all iterations.

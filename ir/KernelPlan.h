@@ -48,11 +48,14 @@ using LoopKey = std::uint64_t;
 
 struct Region {
   RegionKind kind = RegionKind::mainLoop;
-  std::uint8_t role = 0; ///< wave role: 0, or the group of a ping-pong schedule
+  /// Which waves: 0 all; of a ping-pong schedule 1 the group that leads, 2 the one that follows.
+  std::uint8_t role = 0;
   LoopKey loop = 0;
 };
 
-/// Workgroups that do the same work: interior, edge along m, corner, last split, ...
+/// Workgroups that do the same work: interior, edge along m, corner, last split, ... Of a
+/// persistent grid, where a workgroup does several pieces of work one after the other: these
+/// pieces.
 struct WorkgroupKind {
   std::string_view name;
   std::int64_t count = 0;

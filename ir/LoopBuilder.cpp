@@ -10,6 +10,7 @@
 #include <array>
 #include <cassert>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <optional>
 
@@ -54,11 +55,11 @@ double longestPaths(const std::vector<int> &order, const std::vector<LoopArc> &a
 /// x(i - distance, u) + latency become periodic, x(i) = x(i - p) + p * ratio (max-plus spectral
 /// theorem; Baccelli et al. 1992). The issue chain makes the graph strongly connected. Most loops
 /// settle in a few iterations, many times faster than Howard; nothing if this one doesn't.
-std::optional<double> steadyInterval(const std::vector<int> &order,
+std::optional<double> steadyInterval(const std::vector<int> &order, std::size_t vertices,
                                      const std::vector<LoopArc> &arcs) {
   constexpr int iterations = 32, longestPeriod = 4, history = 8;
   const std::size_t count = order.size();
-  std::vector<int> positionOf(count);
+  std::vector<int> positionOf(vertices);
   for (std::size_t position = 0; position < count; ++position) {
     positionOf[order[position]] = static_cast<int>(position);
   }
@@ -102,6 +103,26 @@ std::optional<double> steadyInterval(const std::vector<int> &order,
   return std::nullopt;
 }
 
+/// One pipe's chain over operations in order, around the end to the next iteration.
+void chain(const std::vector<int> &order, const std::vector<ResourceUse> &uses,
+           float ResourceUse::*pipe, const std::function<void(int, int, int, int)> &link) {
+  int first = -1, last = -1;
+  const auto latency = [&](int vertex) { return static_cast<int>(std::ceil(uses[vertex].*pipe)); };
+  for (const int vertex : order) {
+    if (uses[vertex].*pipe <= 0) {
+      continue;
+    }
+    if (last >= 0) {
+      link(last, vertex, latency(last), 0);
+    }
+    first = first < 0 ? vertex : first;
+    last = vertex;
+  }
+  if (last >= 0) {
+    link(last, first, latency(last), 1);
+  }
+}
+
 /// Where in the endless sequence of iterations an operation stands, relative to iteration 0.
 struct Issue {
   std::int64_t iteration = 0;
@@ -111,7 +132,7 @@ struct Issue {
 
 bool isWaitedFor(const TileOp &wait, const TileOp &op) {
   if (wait.operand == TileOperand::none) {
-    return op.kind == TileOpKind::directLoad;
+    return op.kind == TileOpKind::directLoad && op.row == wait.row;
   }
   return op.operand == wait.operand &&
          (op.kind == TileOpKind::globalLoad || op.kind == TileOpKind::directLoad);
@@ -172,21 +193,22 @@ double maximumCycleRatio(const LoopDependences &graph) {
 
 ResourceUse inStep(const ResourceUse &use, const WaveSharing &sharing) {
   const auto perSimd = static_cast<float>(sharing.wavesPerSimd());
-  const auto waves = static_cast<float>(sharing.waves);
+  const auto waves = static_cast<float>(sharing.wavesInStep());
   return {use.matrix * perSimd, use.valu * perSimd, use.lds * waves, use.vectorMemory * waves,
           use.issue};
 }
 
-ArcIndex::ArcIndex(std::size_t vertices, std::span<const LoopArc> arcs, int LoopArc::*end)
+ArcIndex::ArcIndex(std::size_t vertices, std::span<const LoopArc> arcs, int LoopArc::*end,
+                   int distance)
     : offsets(vertices + 1, 0) {
   for (const LoopArc &arc : arcs) {
-    offsets[arc.*end + 1] += arc.edge.distance == 0 ? 1 : 0;
+    offsets[arc.*end + 1] += arc.edge.distance == distance ? 1 : 0;
   }
   std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
   members.resize(offsets.back());
   std::vector<int> next(offsets.begin(), offsets.end() - 1);
   for (std::size_t i = 0; i < arcs.size(); ++i) {
-    if (arcs[i].edge.distance == 0) {
+    if (arcs[i].edge.distance == distance) {
       members[next[arcs[i].*end]++] = static_cast<int>(i);
     }
   }
@@ -206,20 +228,9 @@ void LoopBuilder::depend(int from, int to, int latency, int distance) {
 /// A wave issues in order, and what it shares with the waves in step takes turns.
 void LoopBuilder::chainPipes(const std::vector<int> &order) {
   for (const auto pipe : pipes) {
-    int first = -1, last = -1;
-    for (const int vertex : order) {
-      if (uses[vertex].*pipe <= 0) {
-        continue;
-      }
-      if (last >= 0) {
-        arcs.push_back({last, vertex, {static_cast<int>(std::ceil(uses[last].*pipe)), 0}});
-      }
-      first = first < 0 ? vertex : first;
-      last = vertex;
-    }
-    if (last >= 0) {
-      arcs.push_back({last, first, {static_cast<int>(std::ceil(uses[last].*pipe)), 1}});
-    }
+    chain(order, uses, pipe, [&](int from, int to, int latency, int distance) {
+      arcs.push_back({from, to, {latency, distance}});
+    });
   }
 }
 
@@ -239,7 +250,7 @@ void LoopBuilder::countWaits(const std::vector<int> &order) {
 std::vector<int> LoopBuilder::orderOf(LoopOrder loopOrder) const {
   std::vector<int> serial(vertices.size());
   std::iota(serial.begin(), serial.end(), 0);
-  if (loopOrder == LoopOrder::serial) {
+  if (loopOrder != LoopOrder::interleaved) {
     return serial;
   }
   std::vector<bool> late(vertices.size());
@@ -283,19 +294,112 @@ int LoopBuilder::maxAhead() const {
 }
 
 double LoopBuilder::recurrence(const std::vector<int> &order) const {
-  const std::optional<double> interval = steadyInterval(order, arcs);
+  const std::optional<double> interval = steadyInterval(order, order.size(), arcs);
   return interval ? *interval : maximumCycleRatio(graph());
+}
+
+namespace {
+
+/// Two groups of waves run the same body, the second one a phase behind: its operations of phase p
+/// happen in the leading group's phase p + 1. They share the barriers between phases and, in turns,
+/// the pipes; each issues for itself.
+class TwoGroups {
+public:
+  TwoGroups(const std::vector<int> &order, std::span<const LoopVertex> vertices) : order(order) {
+    const int count = static_cast<int>(order.size());
+    phaseOf.resize(count);
+    int phase = -1;
+    for (const int vertex : order) {
+      if (vertices[vertex].op.kind == TileOpKind::barrier) {
+        ++phase;
+        barriers.push_back(vertex);
+      }
+      phaseOf[vertex] = phase;
+      isBarrier.push_back(false);
+    }
+    for (const int vertex : barriers) {
+      isBarrier[vertex] = true;
+    }
+  }
+
+  int phases() const { return static_cast<int>(barriers.size()); }
+  int count() const { return static_cast<int>(order.size()); }
+  /// The second group's name of a vertex.
+  int second(int vertex) const {
+    return isBarrier[vertex] ? barriers[(phaseOf[vertex] + 1) % phases()] : vertex + count();
+  }
+  /// Iterations by which its last phase reaches into the next one.
+  int late(int vertex) const { return phaseOf[vertex] + 1 == phases() ? 1 : 0; }
+
+  /// Both, in the order of time.
+  std::vector<int> merged() const {
+    std::vector<int> all;
+    for (int phase = 0; phase < phases(); ++phase) {
+      for (const int vertex : order) {
+        if (phaseOf[vertex] == phase) {
+          all.push_back(vertex);
+        }
+      }
+      for (const int vertex : order) {
+        if (!isBarrier[vertex] && (phaseOf[vertex] + 1) % phases() == phase) {
+          all.push_back(second(vertex));
+        }
+      }
+    }
+    return all;
+  }
+
+private:
+  const std::vector<int> &order;
+  std::vector<int> phaseOf, barriers;
+  std::vector<bool> isBarrier;
+};
+
+} // namespace
+
+/// The time of an iteration when two groups take turns: both in one graph, so that each phase lasts
+/// as long as the slower of what the groups do in it. `ownArcs`: without chains.
+double LoopBuilder::recurrenceOfGroups(const std::vector<int> &order,
+                                       const std::vector<LoopArc> &ownArcs) const {
+  const TwoGroups groups(order, vertices);
+  std::vector<LoopArc> all(ownArcs);
+  const auto linkFirst = [&](int from, int to, int latency, int distance) {
+    all.push_back({from, to, {latency, distance}});
+  };
+  const auto linkSecond = [&](int from, int to, int latency, int distance) {
+    all.push_back({groups.second(from),
+                   groups.second(to),
+                   {latency, distance + groups.late(to) - groups.late(from)}});
+  };
+  for (const LoopArc &arc : ownArcs) {
+    linkSecond(arc.from, arc.to, arc.edge.latency, arc.edge.distance);
+  }
+  chain(order, uses, &ResourceUse::issue, linkFirst);
+  chain(order, uses, &ResourceUse::issue, linkSecond);
+  std::vector<ResourceUse> bothUses(uses);
+  bothUses.insert(bothUses.end(), uses.begin(), uses.end());
+  const std::vector<int> both = groups.merged();
+  for (const auto pipe : pipes) {
+    if (pipe != &ResourceUse::issue) {
+      chain(both, bothUses, pipe, linkFirst);
+    }
+  }
+  const std::optional<double> interval = steadyInterval(both, bothUses.size(), all);
+  assert(interval && "phases repeat");
+  return interval.value_or(0);
 }
 
 LoopGraph LoopBuilder::finish(LoopOrder loopOrder) {
   const std::vector<int> order = orderOf(loopOrder);
+  const std::vector<LoopArc> ownArcs = sharing.groups > 1 ? arcs : std::vector<LoopArc>();
   countWaits(order);
   chainPipes(order);
 
   LoopGraph loop;
   loop.length = longestPaths(order, arcs, uses, vertices);
   loop.resourceInterval = resourceInterval(total(), sharing);
-  loop.recurrenceInterval = recurrence(order);
+  loop.recurrenceInterval =
+      loopOrder == LoopOrder::pingpong ? recurrenceOfGroups(order, ownArcs) : recurrence(order);
   loop.initiationInterval = std::max(loop.resourceInterval, loop.recurrenceInterval);
   loop.maxAhead = maxAhead();
   loop.graph = graph();
@@ -305,16 +409,18 @@ LoopGraph LoopBuilder::finish(LoopOrder loopOrder) {
 
 LoopTotals LoopBuilder::totals(LoopOrder loopOrder) {
   const std::vector<int> order = orderOf(loopOrder);
+  const std::vector<LoopArc> ownArcs = sharing.groups > 1 ? arcs : std::vector<LoopArc>();
   chainPipes(order);
 
   LoopTotals totals;
   totals.use = total();
   totals.length = longestPaths(order, arcs, uses, vertices);
-  totals.recurrenceInterval = recurrence(order);
+  totals.recurrenceInterval =
+      loopOrder == LoopOrder::pingpong ? recurrenceOfGroups(order, ownArcs) : recurrence(order);
   totals.maxAhead = maxAhead();
   for (const LoopVertex &vertex : vertices) {
     const TileOpKind kind = vertex.op.kind;
-    totals.barriers += kind == TileOpKind::barrier ? 1 : 0;
+    totals.barriers += kind == TileOpKind::barrier ? vertex.op.count : 0;
     totals.loads +=
         kind == TileOpKind::globalLoad || kind == TileOpKind::directLoad ? vertex.op.count : 0;
   }

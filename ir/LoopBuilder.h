@@ -22,8 +22,10 @@ struct WaveSharing {
   int waves = 1;      ///< of the workgroup
   int workgroups = 1; ///< resident per CU
   int simds = 4;      ///< of the CU
+  int groups = 1;     ///< of the workgroup's waves; only those of one group run in step
 
-  int wavesPerSimd() const { return (waves + simds - 1) / simds; } ///< of one workgroup
+  int wavesInStep() const { return (waves + groups - 1) / groups; }
+  int wavesPerSimd() const { return (wavesInStep() + simds - 1) / simds; } ///< of one group
 };
 
 struct LoopArc {
@@ -31,10 +33,11 @@ struct LoopArc {
   LoopEdge edge;
 };
 
-/// Arcs of distance 0 by the vertex at one of their ends; values are indices into the arcs.
+/// Arcs of one distance by the vertex at one of their ends; values are indices into the arcs.
 class ArcIndex {
 public:
-  ArcIndex(std::size_t vertices, std::span<const LoopArc> arcs, int LoopArc::*end);
+  ArcIndex(std::size_t vertices, std::span<const LoopArc> arcs, int LoopArc::*end,
+           int distance = 0);
   std::span<const int> at(int vertex) const {
     return {members.data() + offsets[vertex], members.data() + offsets[vertex + 1]};
   }
@@ -48,7 +51,8 @@ public:
   LoopBuilder(const Target &target, const WaveSharing &sharing)
       : target(&target), sharing(sharing) {}
 
-  /// In serial order; the result identifies the vertex.
+  /// In serial order; of a ping-pong schedule a barrier first, and as many phases between barriers
+  /// as the groups can take turns in. The result identifies the vertex.
   int add(const TileOp &op, const ResourceUse &use);
   void depend(int from, int to, int latency, int distance = 0);
 
@@ -65,6 +69,8 @@ private:
   ResourceUse total() const;
   int maxAhead() const;
   double recurrence(const std::vector<int> &order) const;
+  double recurrenceOfGroups(const std::vector<int> &order,
+                            const std::vector<LoopArc> &ownArcs) const;
 
   const Target *target;
   WaveSharing sharing;

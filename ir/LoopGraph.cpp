@@ -15,9 +15,9 @@ std::string_view name(TileOperand operand) {
 }
 
 std::string_view name(TileOpKind kind) {
-  static constexpr std::array<std::string_view, 10> names{
-      "globalLoad", "directLoad", "ldsWrite", "ldsRead", "matrix",
-      "vector",     "reduce",     "store",    "wait",    "barrier"};
+  static constexpr std::array<std::string_view, 11> names{
+      "globalLoad", "directLoad", "ldsWrite", "ldsRead", "matrix",  "vector",
+      "reduce",     "store",      "wait",     "barrier", "priority"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -42,7 +42,11 @@ std::string print(const TileOp &op) {
   case TileOpKind::matrix:
     text += fmt::format(" row={} column={} slice={}", op.row, op.column, op.slice);
     break;
+  case TileOpKind::priority:
+    text += fmt::format(" {}", op.row);
+    break;
   case TileOpKind::wait:
+    text += op.row != 0 ? fmt::format(" group={}", op.row) : "";
     text += op.pendingVector >= 0 ? fmt::format(" vmcnt={}", op.pendingVector) : "";
     text += op.pendingLds >= 0 ? fmt::format(" lgkmcnt={}", op.pendingLds) : "";
     break;

@@ -50,7 +50,8 @@ enum class TileOpKind : std::uint8_t {
   /// Until at most `pendingVector` vector memory (or `pendingLds` LDS) operations are outstanding.
   /// For loads of `operand`; none: of all that are loaded directly.
   wait,
-  barrier, ///< workgroup barrier
+  barrier,  ///< workgroup barrier
+  priority, ///< the wave's priority among those of its SIMD: `row` 1 raised, 0 as before
 };
 
 /// One operation of one wave in one iteration of a region. Which of the fields mean something

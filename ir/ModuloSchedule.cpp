@@ -63,8 +63,8 @@ private:
 class Scheduler {
 public:
   Scheduler(std::span<const ResourceUse> uses, std::span<const LoopArc> arcs)
-      : arcs(arcs), into(uses.size(), arcs, &LoopArc::to),
-        outOf(uses.size(), arcs, &LoopArc::from) {
+      : arcs(arcs), into(uses.size(), arcs, &LoopArc::to), outOf(uses.size(), arcs, &LoopArc::from),
+        nextOf(uses.size(), arcs, &LoopArc::from, 1) {
     for (const ResourceUse &use : uses) {
       needs.push_back(quantaOf(use));
     }
@@ -126,6 +126,9 @@ private:
     for (const int arc : outOf.at(vertex)) {
       latest = std::min(latest, slots[arcs[arc].to] - quanta(arcs[arc].edge.latency));
     }
+    for (const int arc : nextOf.at(vertex)) { // of the next iteration
+      latest = std::min(latest, slots[arcs[arc].to] + interval - quanta(arcs[arc].edge.latency));
+    }
     table.reserve(needs[vertex], slots[vertex], false);
     int slot = std::max(latest, slots[vertex]);
     while (slot > slots[vertex] && table.conflict(needs[vertex], slot) != 0) {
@@ -136,7 +139,7 @@ private:
   }
 
   std::span<const LoopArc> arcs;
-  ArcIndex into, outOf;
+  ArcIndex into, outOf, nextOf;
   std::vector<PipeQuanta> needs;
 };
 

@@ -33,4 +33,16 @@ TileCoordinate tileOf(const WorkgroupMapping &mapping, std::int64_t id) {
   return groupedTile(position, mapping.tilesM, mapping.tilesN, mapping.groupM);
 }
 
+std::int64_t turnsOf(const WorkgroupMapping &mapping, std::int64_t workgroup) {
+  assert(workgroup >= 0 && workgroup < mapping.workgroups());
+  const std::int64_t step = mapping.workgroups();
+  return (mapping.tiles() - workgroup + step - 1) / step;
+}
+
+std::int64_t tileNumber(const WorkgroupMapping &mapping, std::int64_t workgroup,
+                        std::int64_t turn) {
+  assert(turn >= 0 && turn < turnsOf(mapping, workgroup));
+  return workgroup + turn * mapping.workgroups();
+}
+
 } // namespace kw

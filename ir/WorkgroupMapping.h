@@ -1,8 +1,12 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which workgroup does which output tile: XCD remap, then grouped order. A bijection on every grid.
-// Used by the cost model (reuse per XCD), by codegen (the same arithmetic in the kernel) and tests.
+// Which workgroup does which output tiles: XCD remap, then grouped order. A bijection on every
+// grid. Used by the cost model (reuse per XCD), by codegen (the same arithmetic in the kernel), by
+// the validator (which workgroups wrote a tile) and tests.
+//
+// A tile's number is what a grid of one workgroup a tile would call it by; a persistent workgroup
+// takes every `walkers`-th of them, so that all that are resident work on neighbours at any time.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +21,20 @@ struct TileCoordinate {
 /// Hardware gives workgroup `id` to XCD `id mod xcds`.
 struct WorkgroupMapping {
   std::int64_t tilesM = 1, tilesN = 1, batches = 1;
-  int xcds = 1;          ///< 1: no remap
-  int groupM = 0;        ///< 0: row-major (n fastest)
+  int xcds = 1;   ///< 1: no remap
+  int groupM = 0; ///< 0: row-major (n fastest)
+  /// Persistent workgroups of a batch, each for every `walkers`-th tile; 0: a workgroup a tile.
+  std::int64_t walkers = 0;
 
   std::int64_t tiles() const { return tilesM * tilesN; }
+  /// Of a batch.
+  std::int64_t workgroups() const { return walkers > 0 && walkers < tiles() ? walkers : tiles(); }
   bool operator==(const WorkgroupMapping &) const = default;
 };
 
 /// Position in tile order of workgroup `id`. XCD x = id mod xcds owns a contiguous range of
-/// positions; with count = total / xcds and rest = total mod xcds the first `rest` XCDs own count+1.
+/// positions; with count = total / xcds and rest = total mod xcds the first `rest` XCDs own
+/// count+1.
 std::int64_t remapXcd(std::int64_t id, std::int64_t total, int xcds);
 
 /// Tile at a position: groups of `groupM` rows are walked column by column (m fastest), the last
@@ -33,7 +42,12 @@ std::int64_t remapXcd(std::int64_t id, std::int64_t total, int xcds);
 TileCoordinate groupedTile(std::int64_t position, std::int64_t tilesM, std::int64_t tilesN,
                            int groupM);
 
-/// Both: the tile of workgroup `id` within a batch.
+/// Both: tile number `id` of a batch. With a workgroup a tile, the tile of workgroup `id`.
 TileCoordinate tileOf(const WorkgroupMapping &mapping, std::int64_t id);
+
+/// How many tiles workgroup `workgroup` of a batch takes: at least one.
+std::int64_t turnsOf(const WorkgroupMapping &mapping, std::int64_t workgroup);
+/// Number of the tile that it takes in turn `turn` (from 0); `tileOf` says where it lies.
+std::int64_t tileNumber(const WorkgroupMapping &mapping, std::int64_t workgroup, std::int64_t turn);
 
 } // namespace kw

@@ -26,7 +26,8 @@ public:
              const LaunchInterface &interface)
       : request(request), gemm(request.problem.gemm()),
         schedule(std::get<GemmSchedule>(request.schedule)), launch(launch),
-        shell(module, interface, {launch.registers.agpr(), /*pinOrder=*/true, 0}),
+        shell(module, interface,
+              {launch.registers.agpr(), /*pinOrder=*/true, schedule.pipeline.wavesPerSimd}),
         tiles(shell.tiles) {
     assert(gemm.batch == 1 && "rules refuse batches");
     item.waves = launch.waves;
@@ -35,32 +36,87 @@ public:
   }
 
   void emit() {
-    findTile();
+    m = tiles.narrow(shell.argument("m"));
+    tilesM = tiles.div(tiles.add(m, schedule.tiling.m - 1), schedule.tiling.m);
+    if (launch.mapping.walkers > 0) {
+      walk();
+    } else {
+      emitTile(tiles.workgroupIndex());
+    }
+    LLVM::ReturnOp::create(tiles.builder, tiles.loc, ValueRange{});
+  }
+
+private:
+  /// A persistent workgroup: tile after tile, at least one (ir/WorkgroupMapping.h tileNumber).
+  void walk() {
+    OpBuilder &builder = tiles.builder;
+    mlir::Region *region = builder.getInsertionBlock()->getParent();
+    Value all = tiles.mul(tilesM, launch.mapping.tilesN);
+    Value first = tiles.workgroupIndex();
+    Block *before = builder.getInsertionBlock();
+    Block *turn = builder.createBlock(region, region->end());
+    builder.setInsertionPointToEnd(before);
+    LLVM::BrOp::create(builder, tiles.loc, first, turn);
+    Value id = turn->addArgument(first.getType(), tiles.loc);
+    builder.setInsertionPointToEnd(turn);
+    emitTile(id);
+    Value next = tiles.add(id, launch.mapping.walkers);
+    Value more = tiles.lessThan(next, all);
+    Block *last = builder.getInsertionBlock();
+    Block *after = builder.createBlock(region, region->end());
+    builder.setInsertionPointToEnd(last);
+    LLVM::CondBrOp::create(builder, tiles.loc, more, turn, next, after, ValueRange{});
+    builder.setInsertionPointToEnd(after);
+  }
+
+  void emitTile(Value id) {
+    findTile(id);
     OperandAccess a = operand(TileOperand::a);
     OperandAccess b = operand(TileOperand::b);
     GemmSteps steps(shell, shape(a.layout(), b.layout()), a, b);
     for (const Region &region : launch.regions) {
-      if (region.kind == RegionKind::prologue) {
+      if (region.role != 0) {
+        forGroup(region.role, [&] { steps.prologue(graph(region)); });
+      } else if (region.kind == RegionKind::prologue) {
         steps.prologue(graph(region));
       } else if (region.kind == RegionKind::mainLoop) {
         // A short first step is the same operations with masks: `run` peels it.
         steps.run(graph(region));
       }
     }
+    if (launch.mapping.walkers > 0) {
+      // The next tile's loads overwrite LDS: every wave has read it, and loads for steps behind the
+      // last one, which bring zeros, have landed. Stores may still be on their way.
+      tiles.wait(0, -1);
+      tiles.barrier();
+    }
     storeResult(a.layout(), b.layout(), steps);
-    LLVM::ReturnOp::create(tiles.builder, tiles.loc, ValueRange{});
   }
 
-private:
+  /// Only the waves of one group of a ping-pong schedule: the first half of them leads.
+  void forGroup(int role, llvm::function_ref<void()> body) {
+    OpBuilder &builder = tiles.builder;
+    Value leads = tiles.lessThan(item.wave, tiles.constant(item.waves / 2));
+    Block *before = builder.getInsertionBlock();
+    mlir::Region *region = before->getParent();
+    Block *inside = builder.createBlock(region, region->end());
+    Block *after = builder.createBlock(region, region->end());
+    builder.setInsertionPointToEnd(before);
+    LLVM::CondBrOp::create(builder, tiles.loc, leads, role == 1 ? inside : after,
+                           role == 1 ? after : inside);
+    builder.setInsertionPointToEnd(inside);
+    body();
+    LLVM::BrOp::create(builder, tiles.loc, ValueRange{}, after);
+    builder.setInsertionPointToEnd(after);
+  }
+
   LoopGraph graph(const Region &region) const {
     return loopGraph(request.problem, request.schedule, request.target, launch, region);
   }
 
-  void findTile() {
-    m = tiles.narrow(shell.argument("m"));
-    Value tilesM = tiles.div(tiles.add(m, schedule.tiling.m - 1), schedule.tiling.m);
-    auto [row, column] = tiles.tileOf(tiles.workgroupIndex(), tilesM, launch.mapping.tilesN,
-                                      launch.mapping.xcds, launch.mapping.groupM);
+  void findTile(Value id) {
+    auto [row, column] =
+        tiles.tileOf(id, tilesM, launch.mapping.tilesN, launch.mapping.xcds, launch.mapping.groupM);
     firstRow = tiles.mul(row, schedule.tiling.m);
     firstColumn = tiles.mul(column, schedule.tiling.n);
     presentRows = tiles.umin(tiles.sub(m, firstRow), tiles.constant(schedule.tiling.m));
@@ -177,7 +233,7 @@ private:
   KernelShell shell;
   TileBuilder &tiles;
   WorkItem item;
-  Value m, firstRow, firstColumn;
+  Value m, tilesM, firstRow, firstColumn;
   Value presentRows, presentColumns; ///< of the output tile; columns null: all exist
 };
 

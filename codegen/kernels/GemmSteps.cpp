@@ -175,6 +175,9 @@ void GemmSteps::emit(const TileOp &op, const Iteration &iteration) {
   case TileOpKind::barrier:
     tiles.barrier();
     return;
+  case TileOpKind::priority:
+    tiles.priority(op.row);
+    return;
   case TileOpKind::vector:
     return; // address and loop arithmetic that the plan accounts for
   case TileOpKind::reduce:

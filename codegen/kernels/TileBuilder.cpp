@@ -159,6 +159,11 @@ void TileBuilder::wait(int vector, int lds) { dialect::WaitOp::create(builder, l
 
 void TileBuilder::barrier() { dialect::BarrierOp::create(builder, loc); }
 
+void TileBuilder::priority(int level) {
+  ROCDL::SetPrioOp::create(builder, loc,
+                           builder.getI16IntegerAttr(static_cast<std::int16_t>(level)));
+}
+
 Type TileBuilder::elementType(ElementType type) {
   switch (type) {
   case ElementType::f32:

@@ -70,6 +70,7 @@ public:
   mlir::Value pinAccumulator(mlir::Value value, bool agpr);
   void wait(int vector, int lds);
   void barrier();
+  void priority(int level); ///< of the wave on its SIMD, 0 (usual) to 3
 
   mlir::Type elementType(ElementType type);
   /// Bits without a meaning, to be moved: i16, i32, or a vector of i32.

@@ -14,8 +14,10 @@ namespace kw::terms {
 
 double epilogue(const LaunchProfile &profile, const Rounds &rounds, const Target &target) {
   const double stores = profile.storeInstructions * constants::storeInstructionCycles;
+  // A persistent workgroup's stores retire while it loads its next tile.
+  const double ends = profile.startsOnce ? 1 : exposures(rounds);
   const double waves =
-      exposures(rounds) * (profile.epilogueCycles + stores + constants::storeRetireCycles);
+      exposures(rounds) * (profile.epilogueCycles + stores) + ends * constants::storeRetireCycles;
   const double l2BytesPerSecond =
       constants::l2WriteFraction * target.l2BytesPerClockPerXcd * target.xcds * target.peakClockHz;
   const double fabric =

@@ -92,14 +92,22 @@ int stagingRegisters(const OperandTile &tile, const GemmSchedule::Pipeline &pipe
 
 /// Serial order reads all fragments of a step before the first matrix instruction. Interleaved, one
 /// slice of the inner side stays live, the outer side passes by, and reads run ahead of their use
-/// by the LDS latency.
-int fragmentRegisters(const OperandTile &a, const OperandTile &b, LoopOrder order) {
+/// by the LDS latency. With slices read ahead all of this step are in registers at the barrier, and
+/// whole steps ahead are two steps. Ping-pong holds a cluster, half of a step.
+int fragmentRegisters(const OperandTile &a, const OperandTile &b,
+                      const GemmSchedule::Pipeline &pipeline) {
   constexpr int ahead = 5; ///< fragments read before their use
   const int all =
       a.slices * (a.fragments * a.registersPerFragment() + b.fragments * b.registersPerFragment());
+  if (pipeline.order == LoopOrder::pingpong) {
+    return ceilDiv(all, 2);
+  }
+  if (pipeline.fragmentsAhead > 0) {
+    return pipeline.fragmentsAhead < a.slices ? all : 2 * all;
+  }
   const int inner = std::min(a.fragments, b.fragments);
   const int live = (inner + ahead) * std::max(a.registersPerFragment(), b.registersPerFragment());
-  return order == LoopOrder::serial ? all : std::min(all, live);
+  return pipeline.order == LoopOrder::serial ? all : std::min(all, live);
 }
 
 /// Offsets: two a direct load, one for two others, one a slice.
@@ -118,7 +126,7 @@ RegisterUse registerUse(const OperandTile &a, const OperandTile &b, const GemmSc
   RegisterUse use;
   use.accumulators = ceilDiv(a.fragments * b.fragments * tiling.mfmaM * tiling.mfmaN, lanes);
   use.accumulatorsInAgpr = schedule.accumulator == AccumulatorFile::agpr;
-  use.fragments = fragmentRegisters(a, b, pipeline.order);
+  use.fragments = fragmentRegisters(a, b, pipeline);
   use.staging = stagingRegisters(a, pipeline) + stagingRegisters(b, pipeline);
   use.addresses = addressRegisters(a, b);
   if (pipeline.stages > 1) {
@@ -146,6 +154,10 @@ void addKinds(const Tiles &tiles, std::int64_t batch, const GemmSchedule::Tiling
   add("corner", edgeM * edgeN, tiles.restM, tiles.restN);
 }
 
+std::uint64_t log2Of(int value) {
+  return static_cast<std::uint64_t>(std::countr_zero(static_cast<unsigned>(value)));
+}
+
 /// What a region's graph depends on, of the schedule and of what follows from it.
 LoopKey loopKey(const GemmSchedule &schedule, RegionKind region) {
   const auto &tiling = schedule.tiling;
@@ -156,22 +168,28 @@ LoopKey loopKey(const GemmSchedule &schedule, RegionKind region) {
       .add(tiling.m / 16, 6)
       .add(tiling.n / 16, 6)
       .add(tiling.k / 8, 7)
-      .add(tiling.wavesM, 4)
-      .add(tiling.wavesN, 4)
+      .add(log2Of(tiling.wavesM), 3)
+      .add(log2Of(tiling.wavesN), 3)
+      .add(log2Of(tiling.wavesK), 3)
       .add(tiling.mfmaM / 32, 1)
       .add(tiling.mfmaK / 8, 4);
   if (region == RegionKind::epilogue) {
-    return packer.add(static_cast<std::uint64_t>(schedule.epilogue), 1).key();
+    return packer.add(static_cast<std::uint64_t>(schedule.epilogue), 2).key();
   }
   for (const auto *operand : {&schedule.a, &schedule.b}) {
-    packer.add(static_cast<std::uint64_t>(operand->path), 1)
-        .add(static_cast<std::uint64_t>(operand->layout), 2)
-        .add(std::countr_zero(static_cast<unsigned>(operand->vectorBytes)), 3);
+    constexpr int layouts = 3, widths = 5; // 1, 2, 4, 8, 16 bytes
+    const std::uint64_t kind = static_cast<std::uint64_t>(operand->path) * layouts +
+                               static_cast<std::uint64_t>(operand->layout);
+    packer.add(kind * widths + log2Of(operand->vectorBytes), 6);
   }
-  return packer.add(pipeline.stages, 3)
-      .add(staged ? pipeline.prefetch : pipeline.stages - 1, 3)
-      .add(region == RegionKind::prologue ? 0 : static_cast<std::uint64_t>(pipeline.order), 1)
-      .key();
+  packer.add(pipeline.fragmentsAhead, 4);
+  packer.add(pipeline.stages, 3).add(staged ? pipeline.prefetch : pipeline.stages - 1, 3);
+  if (region != RegionKind::prologue) {
+    packer.add(static_cast<std::uint64_t>(pipeline.order), 2).add(pipeline.priority ? 1 : 0, 1);
+  } else {
+    packer.add(pipeline.order == LoopOrder::pingpong ? 1 : 0, 1); // other waves in step
+  }
+  return packer.key();
 }
 
 void addRegions(const Gemm &gemm, const GemmSchedule &schedule, LaunchPlan &launch,
@@ -180,13 +198,23 @@ void addRegions(const Gemm &gemm, const GemmSchedule &schedule, LaunchPlan &laun
     launch.regions.push_back({kind, 0, loopKey(schedule, graph)});
     trips.push_back(static_cast<std::int32_t>(count));
   };
+  // A barrier more at one end for each group: the second one is a phase behind in between.
+  const auto shift = [&](RegionKind kind, std::uint8_t role) {
+    constexpr LoopKey shiftKey = ~LoopKey(0);
+    if (schedule.pipeline.order == LoopOrder::pingpong) {
+      launch.regions.push_back({kind, role, shiftKey});
+      trips.push_back(1);
+    }
+  };
   const std::int64_t steps = kSteps(gemm, schedule.tiling.k);
   const bool tail = gemm.k % schedule.tiling.k != 0;
   add(RegionKind::prologue, RegionKind::prologue, 1);
+  shift(RegionKind::prologue, 2);
   if (tail) {
     add(RegionKind::tailStep, RegionKind::mainLoop, 1);
   }
   add(RegionKind::mainLoop, RegionKind::mainLoop, steps - (tail ? 1 : 0));
+  shift(RegionKind::epilogue, 1);
   add(RegionKind::epilogue, RegionKind::epilogue, 1);
 }
 
@@ -210,7 +238,6 @@ KernelPlan planGemm(const Problem &problem, const Schedule &any, const Target &t
   LaunchPlan &launch = plan.launches.emplace_back();
   launch.role = "main";
   launch.waves = schedule.waves();
-  launch.workgroups = tiles.m * tiles.n * gemm.batch;
   launch.tileM = schedule.tiling.m;
   launch.tileN = schedule.tiling.n;
   launch.mapping = {tiles.m, tiles.n, gemm.batch, schedule.mapping.xcdRemap ? target.xcds : 1,
@@ -224,6 +251,14 @@ KernelPlan planGemm(const Problem &problem, const Schedule &any, const Target &t
   launch.registers = registerUse(a, b, schedule);
   launch.occupancy = occupancy(target, launch.registers.vgpr(), launch.registers.agpr(),
                                launch.ldsBytes, launch.waves);
+  if (schedule.mapping.grid == GridKind::persistent) {
+    // All that the device holds at the same time; in a kernel that doesn't fit (illegal) one a CU.
+    launch.mapping.walkers =
+        std::int64_t(target.cus) *
+        std::max(1, workgroupsPerCu(target, launch.registers.vgpr(), launch.registers.agpr(),
+                                    launch.ldsBytes, launch.waves));
+  }
+  launch.workgroups = launch.mapping.workgroups() * gemm.batch;
   Inline<std::int32_t, 8> trips;
   addRegions(gemm, schedule, launch, trips);
   addKinds(tiles, gemm.batch, schedule.tiling, trips, launch);
@@ -232,7 +267,7 @@ KernelPlan planGemm(const Problem &problem, const Schedule &any, const Target &t
 
 UnfinishedLoop loopOf(const Problem &problem, const Schedule &schedule, const Target &target,
                       const Region &region) {
-  return gemmLoop(problem, std::get<GemmSchedule>(schedule), target, region.kind);
+  return gemmLoop(problem, std::get<GemmSchedule>(schedule), target, region);
 }
 
 } // namespace

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/plans/GemmInterface.h"
 
+#include "ir/KernelPlan.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -55,6 +57,15 @@ std::vector<std::string> guardsOf(const Gemm &gemm, const GemmSchedule &schedule
   return guards;
 }
 
+std::string gridOf(const Problem &problem, const Schedule &any, const Target &target) {
+  const Gemm &gemm = problem.gemm();
+  const auto &schedule = std::get<GemmSchedule>(any);
+  const std::int64_t tilesN = ceilDiv<std::int64_t>(gemm.n, schedule.tiling.n) * gemm.batch;
+  const std::string tiles = fmt::format("ceildiv(m, {}) * {}", schedule.tiling.m, tilesN);
+  const std::int64_t walkers = makePlan(problem, any, target).launches.front().mapping.walkers;
+  return walkers > 0 ? fmt::format("min({}, {})", tiles, walkers) : tiles;
+}
+
 } // namespace
 
 KernelInterface gemmInterface(const Problem &problem, const Schedule &any, const Target &target) {
@@ -62,9 +73,7 @@ KernelInterface gemmInterface(const Problem &problem, const Schedule &any, const
   const auto &schedule = std::get<GemmSchedule>(any);
   LaunchInterface launch;
   launch.kernel = kernelName(problem, any);
-  launch.grid = {fmt::format("ceildiv(m, {}) * {}", schedule.tiling.m,
-                             ceilDiv<std::int64_t>(gemm.n, schedule.tiling.n) * gemm.batch),
-                 "1", "1"};
+  launch.grid = {gridOf(problem, any, target), "1", "1"};
   launch.block = {static_cast<std::uint32_t>(schedule.waves() * target.waveSize), 1, 1};
   for (const char *buffer : {"a", "b", "c"}) {
     addArgument(launch, buffer, KernelArgument::Kind::pointer);

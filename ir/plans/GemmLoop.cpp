@@ -65,12 +65,18 @@ ResourceUse vectorUse(const Target &target, int instructions) {
   return use;
 }
 
+int waveGroups(const GemmSchedule &schedule) {
+  return schedule.pipeline.order == LoopOrder::pingpong ? 2 : 1;
+}
+
 class GemmBody {
 public:
   GemmBody(const Gemm &gemm, const GemmSchedule &schedule, const Target &target)
       : gemm(gemm), schedule(schedule), target(target),
-        sharing{schedule.waves(), 1, target.simdsPerCu}, builder(target, sharing),
-        stages(schedule.pipeline.stages), a(operand(TileOperand::a)), b(operand(TileOperand::b)) {
+        sharing{schedule.waves(), 1, target.simdsPerCu, waveGroups(schedule)},
+        builder(target, sharing), stages(schedule.pipeline.stages),
+        slicesAhead(schedule.pipeline.fragmentsAhead), a(operand(TileOperand::a)),
+        b(operand(TileOperand::b)) {
     const auto &tiling = schedule.tiling;
     const MatrixInstruction *instruction = findMatrixInstruction(
         target, tiling.mfmaM, tiling.mfmaN, tiling.mfmaK, gemm.aType, gemm.bType);
@@ -79,10 +85,21 @@ public:
   }
 
   UnfinishedLoop mainLoop() {
-    if (stages > 1) {
+    const bool quadrants = schedule.pipeline.quadrants;
+    if (schedule.pipeline.order == LoopOrder::pingpong) {
+      quadrants ? pingPongQuadrants() : pingPong();
+    } else if (quadrants) {
+      quadrantsAhead();
+    } else if (slicesAhead > 0) {
+      pipelinedAhead();
+    } else if (stages > 1) {
       pipelined();
     } else {
       singleStage();
+    }
+    connectMatrix();
+    if (quadrants) {
+      return {std::move(builder), schedule.pipeline.order}; // ordered as they were listed
     }
     for (const Operand *operand : {&a, &b}) {
       orderLoads(*operand);
@@ -94,11 +111,32 @@ public:
 
   /// Iterations -ahead .. -1 of the body, `ahead` counting steps from 0.
   UnfinishedLoop prologue();
+  /// What puts one group of a ping-pong schedule behind the other: a barrier.
+  UnfinishedLoop shift() {
+    builder.add({TileOpKind::barrier}, issueOf(1));
+    return {std::move(builder), LoopOrder::serial};
+  }
   UnfinishedLoop epilogue();
 
 private:
+  /// Slices [begin, end) of a step.
+  struct Slices {
+    int begin = 0, end = 0;
+  };
+  struct Product {
+    int vertex, slice;
+    FragmentPair pair;
+  };
+  struct Synchronised {
+    int wait, barrier;
+  };
+
   Operand operand(TileOperand which);
   void pipelined();
+  void pipelinedAhead();
+  void pingPong();
+  void pingPongQuadrants();
+  void quadrantsAhead();
   void singleStage();
   void orderLoads(const Operand &operand);
   void orderWrites(const Operand &operand);
@@ -106,10 +144,28 @@ private:
 
   void synchronise(bool lastOfStep);
   void load(Operand &operand, int ahead);
+  void loadHalf(Operand &operand, int half, int group, int ahead);
+  void readHalf(Operand &operand, int half);
+  void multiplyQuadrant(int halfA, int halfB);
+  Synchronised meet(int group, int ahead);
   void waitAndWrite(Operand &operand);
   void readFragment(Operand &operand, int slice, int fragment);
+  void readsOf(Slices slices);
+  void matrixOf(Slices slices);
   void readsAndMatrix();
-  int matrix(int slice, FragmentPair pair);
+  void connectMatrix();
+  void prioritise(bool raised);
+  int barrierLatency() const { return schedule.waves() > 1 ? barrierCycles : 0; }
+  void matrix(int slice, FragmentPair pair);
+  void waitForReads(bool publish);
+  int addBarrier(int ahead);
+  /// Whether a fragment is read a step before its use.
+  bool isAhead(const Operand &operand, int slice, int fragment) const {
+    const bool quadrants =
+        schedule.pipeline.quadrants && schedule.pipeline.order != LoopOrder::pingpong;
+    return quadrants ? fragment < operand.tile.fragments / 2 : slice < slicesAhead;
+  }
+  int overwritable() const { return stages > 1 ? barrier : firstBarrier; }
 
   template <typename Visit> void each(bool direct, Visit visit) {
     for (Operand *operand : {&a, &b}) {
@@ -126,9 +182,13 @@ private:
   const Target &target;
   WaveSharing sharing;
   LoopBuilder builder;
-  int stages, matrixCycles = 0;
+  int stages, slicesAhead, matrixCycles = 0;
   Operand a, b;
-  int topWait = -1, barrier = -1; ///< the barrier that publishes step i
+  std::vector<Product> products;  ///< matrix instructions in the order in which they are listed
+  int topWait = -1, barrier = -1; ///< the barrier that publishes step i + `published`
+  int published = 0;
+  std::array<std::vector<int>, 2> loadsOf; ///< quadrants: vertices by the group waited for together
+  std::vector<int> openReads;              ///< quadrants: since the last barrier
   int firstBarrier = -1; ///< one stage: the barrier after which the stage may be overwritten
 };
 
@@ -137,7 +197,8 @@ Operand GemmBody::operand(TileOperand which) {
   result.tile = operandTile(gemm, schedule, which);
   const OperandTile &tile = result.tile;
   result.direct = tile.layout.path == OperandPath::direct;
-  result.ahead = result.direct ? stages - 1 : schedule.pipeline.prefetch;
+  result.ahead =
+      result.direct ? stages - 1 + (slicesAhead > 0 ? 1 : 0) : schedule.pipeline.prefetch;
   result.writeAhead = stages - 1;
   result.readCycles = static_cast<float>(readCycles(tile, target));
   const int bytes = target.waveSize * tile.vectorBytes;
@@ -157,11 +218,39 @@ void GemmBody::synchronise(bool lastOfStep) {
   if (wait.pendingVector >= 0 || wait.pendingLds >= 0) {
     topWait = builder.add(wait, issueOf(1));
   }
-  const int vertex = builder.add({TileOpKind::barrier}, issueOf(1));
+  const int vertex = addBarrier(0);
   if (topWait >= 0) {
     builder.depend(topWait, vertex, issueCycles);
   }
   (lastOfStep ? barrier : firstBarrier) = vertex;
+}
+
+/// A single wave waits for nobody: LLVM drops its barriers.
+int GemmBody::addBarrier(int ahead) {
+  TileOp op{TileOpKind::barrier};
+  op.count = schedule.waves() > 1 ? 1 : 0;
+  op.ahead = static_cast<std::int16_t>(ahead);
+  return builder.add(op, issueOf(op.count));
+}
+
+/// All fragments that were asked for are in registers, and LDS writes are done; `publish`: direct
+/// loads of the next step have landed too.
+void GemmBody::waitForReads(bool publish) {
+  TileOp wait{TileOpKind::wait};
+  wait.pendingLds = 0;
+  wait.pendingVector = publish && anyDirect() ? 0 : -1;
+  wait.ahead = publish ? 1 : 0;
+  const int vertex = builder.add(wait, issueOf(1));
+  if (publish) {
+    topWait = vertex;
+  }
+  for (const Operand *operand : {&a, &b}) {
+    for (const int read : operand->reads) {
+      if (read >= 0) {
+        builder.depend(read, vertex, target.ldsLatencyCycles);
+      }
+    }
+  }
 }
 
 /// Waits for the loads of the step that is written, and writes it.
@@ -203,68 +292,105 @@ void GemmBody::readFragment(Operand &operand, int slice, int fragment) {
   op.row = static_cast<std::int16_t>(fragment);
   op.slice = static_cast<std::int16_t>(slice);
   op.count = static_cast<std::int16_t>(operand.tile.reads);
+  op.ahead = isAhead(operand, slice, fragment) ? 1 : 0;
   ResourceUse use = issueOf(operand.tile.reads);
   use.lds = operand.readCycles;
   vertex = builder.add(op, use);
-  builder.depend(barrier, vertex, barrierCycles);
 }
 
-int GemmBody::matrix(int slice, FragmentPair pair) {
+void GemmBody::matrix(int slice, FragmentPair pair) {
   TileOp op{TileOpKind::matrix};
   op.row = static_cast<std::int16_t>(pair.row);
   op.column = static_cast<std::int16_t>(pair.column);
   op.slice = static_cast<std::int16_t>(slice);
   ResourceUse use = issueOf(1);
   use.matrix = static_cast<float>(matrixCycles);
-  const int vertex = builder.add(op, use);
-  for (const int read : {a.read(slice, pair.row), b.read(slice, pair.column)}) {
-    builder.depend(read, vertex, target.ldsLatencyCycles);
+  products.push_back({builder.add(op, use), slice, pair});
+}
+
+/// By first use.
+void GemmBody::readsOf(Slices slices) {
+  for (int slice = slices.begin; slice < slices.end; ++slice) {
+    for (int index = 0; index < a.tile.fragments * b.tile.fragments; ++index) {
+      const FragmentPair pair = serpentine(a.tile.fragments, b.tile.fragments, index);
+      readFragment(a, slice, pair.row);
+      readFragment(b, slice, pair.column);
+    }
   }
-  return vertex;
+}
+
+void GemmBody::matrixOf(Slices slices) {
+  if (slices.begin == slices.end) {
+    return;
+  }
+  prioritise(true);
+  for (int slice = slices.begin; slice < slices.end; ++slice) {
+    for (int index = 0; index < a.tile.fragments * b.tile.fragments; ++index) {
+      matrix(slice, serpentine(a.tile.fragments, b.tile.fragments, index));
+    }
+  }
+  prioritise(false);
 }
 
 /// Serial: all reads, then all matrix instructions. Interleaved: listed by first use, the schedule
 /// weaves them.
 void GemmBody::readsAndMatrix() {
-  const int rows = a.tile.fragments, columns = b.tile.fragments, slices = a.tile.slices;
-  std::vector<int> firstOf(std::size_t(rows) * columns, -1), lastOf = firstOf;
-  const auto visit = [&](auto body) {
-    for (int slice = 0; slice < slices; ++slice) {
-      for (int index = 0; index < rows * columns; ++index) {
-        body(slice, serpentine(rows, columns, index));
-      }
-    }
-  };
-  const auto read = [&](int slice, FragmentPair pair) {
-    readFragment(a, slice, pair.row);
-    readFragment(b, slice, pair.column);
-  };
+  const int slices = a.tile.slices;
   if (schedule.pipeline.order == LoopOrder::serial) {
-    visit(read);
+    readsOf({0, slices});
+    matrixOf({0, slices});
+    return;
   }
-  visit([&](int slice, FragmentPair pair) {
-    read(slice, pair);
-    const int vertex = matrix(slice, pair);
-    const std::size_t accumulator = std::size_t(pair.row) * columns + pair.column;
-    if (firstOf[accumulator] < 0) {
-      firstOf[accumulator] = vertex;
-    } else {
-      builder.depend(lastOf[accumulator], vertex, matrixCycles);
+  for (int slice = 0; slice < slices; ++slice) {
+    for (int index = 0; index < a.tile.fragments * b.tile.fragments; ++index) {
+      const FragmentPair pair = serpentine(a.tile.fragments, b.tile.fragments, index);
+      readFragment(a, slice, pair.row);
+      readFragment(b, slice, pair.column);
+      matrix(slice, pair);
     }
-    lastOf[accumulator] = vertex;
-  });
+  }
+}
+
+/// A matrix instruction follows its fragments, which may have been read a step before, and the one
+/// that wrote its accumulator last.
+void GemmBody::connectMatrix() {
+  std::vector<int> firstOf(std::size_t(a.tile.fragments) * b.tile.fragments, -1), lastOf = firstOf;
+  for (const Product &product : products) {
+    const auto follow = [&](Operand &operand, int fragment) {
+      builder.depend(operand.read(product.slice, fragment), product.vertex, target.ldsLatencyCycles,
+                     isAhead(operand, product.slice, fragment) ? 1 : 0);
+    };
+    follow(a, product.pair.row);
+    follow(b, product.pair.column);
+    const std::size_t accumulator =
+        std::size_t(product.pair.row) * b.tile.fragments + product.pair.column;
+    if (firstOf[accumulator] < 0) {
+      firstOf[accumulator] = product.vertex;
+    } else {
+      builder.depend(lastOf[accumulator], product.vertex, matrixCycles);
+    }
+    lastOf[accumulator] = product.vertex;
+  }
   for (std::size_t accumulator = 0; accumulator < firstOf.size(); ++accumulator) {
     builder.depend(lastOf[accumulator], firstOf[accumulator], matrixCycles, 1);
   }
 }
 
+/// Around a cluster of matrix instructions: the SIMD's other waves get what it leaves.
+void GemmBody::prioritise(bool raised) {
+  if (schedule.pipeline.priority) {
+    TileOp op{TileOpKind::priority};
+    op.row = raised ? 1 : 0;
+    builder.add(op, issueOf(1));
+  }
+}
+
 /// A stage is overwritten after the barrier behind its last reader; a wait follows the latency.
 void GemmBody::orderLoads(const Operand &operand) {
-  const int overwritable = stages > 1 ? barrier : firstBarrier;
   for (const int load : operand.loads) {
     if (operand.direct) {
-      builder.depend(overwritable, load, issueCycles);
-      builder.depend(load, topWait, target.l2LatencyCycles, operand.ahead);
+      builder.depend(overwritable(), load, issueCycles);
+      builder.depend(load, topWait, target.l2LatencyCycles, operand.ahead - published);
     } else {
       builder.depend(load, operand.wait, target.l2LatencyCycles,
                      operand.ahead - operand.writeAhead);
@@ -273,21 +399,21 @@ void GemmBody::orderLoads(const Operand &operand) {
 }
 
 void GemmBody::orderWrites(const Operand &operand) {
-  const int overwritable = stages > 1 ? barrier : firstBarrier;
   for (std::size_t piece = 0; piece < operand.writes.size(); ++piece) {
     const int write = operand.writes[piece], load = operand.loads[piece];
-    builder.depend(overwritable, write, issueCycles);
-    builder.depend(write, topWait, target.ldsLatencyCycles, stages > 1 ? 1 : 0);
+    builder.depend(overwritable(), write, issueCycles, write < overwritable() ? 1 : 0);
+    builder.depend(write, topWait, target.ldsLatencyCycles, write < topWait ? 0 : 1);
     // The staging registers are free again.
     builder.depend(write, load, issueCycles, write < load ? 0 : 1);
   }
 }
 
-/// Results of the previous iteration leave the stage before it is overwritten.
+/// Data is read behind the barrier that publishes it; results of the previous iteration leave the
+/// stage before it is overwritten.
 void GemmBody::orderReads(const Operand &operand) {
-  const int overwritable = stages > 1 ? barrier : firstBarrier;
   for (const int read : operand.reads) {
-    builder.depend(read, overwritable, target.ldsLatencyCycles, 1);
+    builder.depend(barrier, read, barrierLatency(), read < barrier ? 1 : 0);
+    builder.depend(read, overwritable(), target.ldsLatencyCycles, read < overwritable() ? 0 : 1);
   }
 }
 
@@ -311,6 +437,183 @@ void GemmBody::pipelined() {
     each(false, [&](Operand &operand) { waitAndWrite(operand); });
   } else if (!serial) {
     writeThenLoad(); // listed last: the first fragments go before the writes to LDS
+  }
+}
+
+/// The barrier stands in the middle: behind it the first slices of the next step are read, while
+/// the last ones of this step, all in registers by then, are multiplied.
+void GemmBody::pipelinedAhead() {
+  const bool writeFirst = schedule.pipeline.prefetch == stages;
+  const int slices = a.tile.slices;
+  // With whole steps ahead nothing is left to read in front of the barrier.
+  const Slices early{0, slicesAhead < slices ? slicesAhead : 0};
+  if (writeFirst) {
+    each(false, [&](Operand &operand) { waitAndWrite(operand); });
+  }
+  each(false, [&](Operand &operand) { load(operand, operand.ahead); });
+  readsOf({slicesAhead, slices});
+  matrixOf(early);
+  if (!writeFirst) {
+    each(false, [&](Operand &operand) { waitAndWrite(operand); });
+  }
+  published = 1;
+  waitForReads(true);
+  barrier = addBarrier(1);
+  builder.depend(topWait, barrier, issueCycles);
+  each(true, [&](Operand &operand) { load(operand, operand.ahead); });
+  readsOf({0, slicesAhead});
+  matrixOf({early.end, slices});
+}
+
+/// Two clusters a step, each a phase that moves data and one that multiplies, barriers between: the
+/// other group is a phase behind.
+void GemmBody::pingPong() {
+  const int half = a.tile.slices / 2;
+  published = 1;
+  for (const Slices cluster : {Slices{0, half}, Slices{half, a.tile.slices}}) {
+    const bool isFirst = cluster.begin == 0;
+    const int opening = addBarrier(0);
+    readsOf(cluster);
+    if (isFirst) {
+      barrier = opening;
+      each(true, [&](Operand &operand) { load(operand, operand.ahead); });
+    }
+    for (const Operand *operand : {&a, &b}) {
+      for (const int read : operand->reads) {
+        if (read > opening) {
+          builder.depend(opening, read, barrierLatency());
+        }
+      }
+    }
+    waitForReads(!isFirst);
+    const int middle = addBarrier(0);
+    matrixOf(cluster);
+    for (const Product &product : products) {
+      if (product.slice >= cluster.begin) {
+        builder.depend(middle, product.vertex, barrierLatency());
+      }
+    }
+  }
+}
+
+void GemmBody::loadHalf(Operand &operand, int half, int group, int ahead) {
+  TileOp op{TileOpKind::directLoad, operand.tile.operand};
+  op.row = static_cast<std::int16_t>(group);
+  op.ahead = static_cast<std::int16_t>(ahead);
+  ResourceUse use = issueOf(directLoadInstructions);
+  use.vectorMemory = operand.loadCycles;
+  use.lds = operand.writeCycles;
+  const int pieces = operand.tile.pieces / 2;
+  for (int piece = half * pieces; piece < (half + 1) * pieces; ++piece) {
+    op.piece = static_cast<std::int16_t>(piece);
+    const int vertex = builder.add(op, use);
+    builder.depend(barrier, vertex, issueCycles);
+    operand.loads.push_back(vertex);
+    loadsOf[group].push_back(vertex);
+  }
+}
+
+void GemmBody::readHalf(Operand &operand, int half) {
+  const int fragments = operand.tile.fragments / 2;
+  for (int slice = 0; slice < operand.tile.slices; ++slice) {
+    for (int fragment = half * fragments; fragment < (half + 1) * fragments; ++fragment) {
+      readFragment(operand, slice, fragment);
+      builder.depend(barrier, operand.read(slice, fragment), barrierLatency());
+      openReads.push_back(operand.read(slice, fragment));
+    }
+  }
+}
+
+void GemmBody::multiplyQuadrant(int halfA, int halfB) {
+  const int rows = a.tile.fragments / 2, columns = b.tile.fragments / 2;
+  for (int slice = 0; slice < a.tile.slices; ++slice) {
+    for (int index = 0; index < rows * columns; ++index) {
+      const FragmentPair pair = serpentine(rows, columns, index);
+      matrix(slice, {halfA * rows + pair.row, halfB * columns + pair.column});
+    }
+  }
+}
+
+/// Until the loads of a group for step i + `ahead` have landed and this wave's reads are done; then
+/// a barrier. What is listed from here on stands behind it.
+GemmBody::Synchronised GemmBody::meet(int group, int ahead) {
+  TileOp wait{TileOpKind::wait};
+  wait.row = static_cast<std::int16_t>(group);
+  wait.ahead = static_cast<std::int16_t>(ahead);
+  wait.pendingVector = wait.pendingLds = 0;
+  const int vertex = builder.add(wait, issueOf(1));
+  barrier = addBarrier(ahead);
+  builder.depend(vertex, barrier, issueCycles);
+  return {vertex, barrier};
+}
+
+/// Four quadrants, each multiplied while the half that the next one needs is read: q00 (reads B1),
+/// q01 (A1), q10 (A0 of the next step), q11 (B0 of the next step). Two barriers a step, each frees
+/// two halves of the stage for the step after the last one that is loaded.
+void GemmBody::quadrantsAhead() {
+  const Synchronised second = meet(1, 0);
+  loadHalf(a, 0, 0, stages);
+  loadHalf(b, 0, 0, stages);
+  readHalf(b, 1);
+  prioritise(true);
+  multiplyQuadrant(0, 0);
+  readHalf(a, 1);
+  multiplyQuadrant(0, 1);
+  const std::vector<int> readsBetween = std::exchange(openReads, {});
+  const Synchronised first = meet(0, 1);
+  loadHalf(a, 1, 1, stages);
+  loadHalf(b, 1, 1, stages);
+  readHalf(a, 0);
+  multiplyQuadrant(1, 0);
+  readHalf(b, 0);
+  multiplyQuadrant(1, 1);
+  prioritise(false);
+  for (const int read : readsBetween) {
+    builder.depend(read, first.wait, target.ldsLatencyCycles);
+  }
+  for (const int read : openReads) {
+    builder.depend(read, second.wait, target.ldsLatencyCycles, 1);
+  }
+  for (const int load : loadsOf[0]) {
+    builder.depend(load, first.wait, target.l2LatencyCycles, stages - 1);
+  }
+  for (const int load : loadsOf[1]) {
+    builder.depend(load, second.wait, target.l2LatencyCycles, stages);
+  }
+}
+
+/// Two clusters: the upper half of the wave's rows, then the lower one, each with all columns. What
+/// a cluster has read is loaded again a phase later: B and the first half of A together.
+void GemmBody::pingPongQuadrants() {
+  for (const int cluster : {0, 1}) {
+    barrier = addBarrier(0);
+    readHalf(a, cluster);
+    if (cluster == 0) {
+      readHalf(b, 0);
+      readHalf(b, 1);
+      loadHalf(a, 1, 1, stages - 1);
+    } else {
+      loadHalf(a, 0, 0, stages);
+      loadHalf(b, 0, 0, stages);
+      loadHalf(b, 1, 0, stages);
+    }
+    const std::vector<int> reads = std::exchange(openReads, {});
+    const Synchronised middle = meet(1 - cluster, cluster);
+    for (const int read : reads) {
+      builder.depend(read, middle.wait, target.ldsLatencyCycles);
+    }
+    // The group that is waited for was issued a step before, in this phase.
+    for (const int load : loadsOf[1 - cluster]) {
+      builder.depend(load, middle.wait, target.l2LatencyCycles, stages - 1);
+    }
+    prioritise(true);
+    const std::size_t listed = products.size();
+    multiplyQuadrant(cluster, cluster == 0 ? 0 : 1);
+    multiplyQuadrant(cluster, cluster == 0 ? 1 : 0);
+    prioritise(false);
+    for (std::size_t i = listed; i < products.size(); ++i) {
+      builder.depend(middle.barrier, products[i].vertex, barrierLatency());
+    }
   }
 }
 
@@ -392,9 +695,12 @@ FragmentPair serpentine(int rows, int columns, int index) {
 }
 
 UnfinishedLoop gemmLoop(const Problem &problem, const GemmSchedule &schedule, const Target &target,
-                        RegionKind region) {
+                        const Region &region) {
   GemmBody body(problem.gemm(), schedule, target);
-  switch (region) {
+  if (region.role != 0) {
+    return body.shift();
+  }
+  switch (region.kind) {
   case RegionKind::prologue:
     return body.prologue();
   case RegionKind::epilogue:

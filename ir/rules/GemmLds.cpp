@@ -67,8 +67,8 @@ std::vector<Rule> gemmLdsRules() {
       {"layoutA", reads({"tileM", "tileK", "aPath", "aLayout"}), layoutHolds<a>, layoutFact<a>},
       {"layoutB", reads({"tileN", "tileK", "bPath", "bLayout"}), layoutHolds<b>, layoutFact<b>},
       {"ldsCapacity",
-       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "aPath", "bPath", "aLayout", "bLayout",
-              "aVector", "bVector", "stages"}),
+       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "aPath", "bPath", "aLayout",
+              "bLayout", "aVector", "bVector", "stages"}),
        [](const Problem &p, const Schedule &s, const Target &t) {
          return ldsBytes(p, s) <= t.ldsBytes;
        },

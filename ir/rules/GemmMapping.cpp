@@ -25,10 +25,24 @@ bool remapHolds(const Problem &p, const Schedule &s, const Target &t) {
          tilesAlong(p.gemm().m, tile.m) * tilesAlong(p.gemm().n, tile.n) > t.xcds;
 }
 
+/// With a tile a CU or less, a workgroup has but one.
+bool persistentHolds(const Problem &p, const Schedule &s, const Target &t) {
+  const auto &tile = gemmOf(s).tiling;
+  return gemmOf(s).mapping.grid != GridKind::persistent ||
+         tilesAlong(p.gemm().m, tile.m) * tilesAlong(p.gemm().n, tile.n) > t.cus;
+}
+
 } // namespace
 
 std::vector<Rule> gemmMappingRules() {
   return {
+      {"usefulPersistent", reads({"tileM", "tileN", "grid"}), persistentHolds,
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         const auto &tile = gemmOf(s).tiling;
+         return fmt::format(
+             "grid=persistent with {} tiles on {} CUs: no workgroup has a second one",
+             tilesAlong(p.gemm().m, tile.m) * tilesAlong(p.gemm().n, tile.n), t.cus);
+       }},
       {"usefulGroup", reads({"tileM", "groupM"}), groupHolds,
        [](const Problem &p, const Schedule &s, const Target &) {
          return fmt::format("group={} with {} rows of tiles: a shorter group walks the same way",

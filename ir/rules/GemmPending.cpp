@@ -33,21 +33,12 @@ std::vector<Rule> gemmPendingRules() {
           "pendingPermlane", "epilogue"),
       onlyDefault<[](const G &s) { return s.epilogue != EpiloguePath::lds; }>("pendingEpilogueLds",
                                                                               "epilogue"),
-      onlyDefault<[](const G &s) { return s.pipeline.order != LoopOrder::pingpong; }>(
-          "pendingPingpong", "order"),
       onlyDefault<[](const G &s) { return s.tiling.wavesK == 1; }>("pendingSliceK", "wavesK"),
       onlyDefault<[](const G &s) { return s.split.k == 1; }>("pendingSplitK", "splitK"),
       onlyDefault<[](const G &s) { return s.split.reduce == Reduction::ordered; }>("pendingAtomic",
                                                                                    "reduce"),
-      onlyDefault<[](const G &s) { return s.pipeline.fragmentsAhead == 0; }>(
-          "pendingFragmentsAhead", "fragmentsAhead"),
       onlyDefault<[](const G &s) { return !s.pipeline.quadrants; }>("pendingQuadrants",
                                                                     "quadrants"),
-      onlyDefault<[](const G &s) { return !s.pipeline.priority; }>("pendingPriority", "priority"),
-      onlyDefault<[](const G &s) { return s.pipeline.wavesPerSimd == 0; }>("pendingOccupancy",
-                                                                           "wavesPerSimd"),
-      onlyDefault<[](const G &s) { return s.mapping.grid != GridKind::persistent; }>(
-          "pendingPersistent", "grid"),
       onlyDefault<[](const G &s) { return s.mapping.grid != GridKind::streamk; }>("pendingStreamK",
                                                                                   "grid"),
   };

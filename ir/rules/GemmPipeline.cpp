@@ -7,6 +7,7 @@
 #include "ir/rules/GemmRules.h"
 #include "ir/rules/Registers.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace kw {
@@ -31,6 +32,46 @@ std::string prefetchFact(const Problem &, const Schedule &s, const Target &) {
   return fmt::format("prefetch={} with stages={}: loads run {} steps ahead{}", pipeline.prefetch,
                      pipeline.stages, pipeline.stages - 1,
                      bothThroughRegisters(s) ? fmt::format(" or {}", pipeline.stages) : "");
+}
+
+// ---- Steps that overlap ----
+
+int slicesOf(const Problem &p, const Schedule &s) { return tileOf<Which::a>(p, s).slices; }
+
+/// Slices read ahead need a stage to be read from while another is filled; a ping-pong step reads
+/// its own slices while the other group multiplies.
+bool fragmentsHold(const Problem &p, const Schedule &s, const Target &) {
+  const auto &pipeline = gemmOf(s).pipeline;
+  return pipeline.fragmentsAhead == 0 ||
+         (pipeline.fragmentsAhead <= slicesOf(p, s) && pipeline.stages > 1 &&
+          pipeline.order != LoopOrder::pingpong);
+}
+
+std::string fragmentsFact(const Problem &p, const Schedule &s, const Target &) {
+  const auto &pipeline = gemmOf(s).pipeline;
+  if (pipeline.order == LoopOrder::pingpong) {
+    return "fragments > 0 with schedule=pingpong, where the other group hides the reads";
+  }
+  return fmt::format("fragments={} with {} slices a step and stages={}: at most the slices, with "
+                     "two stages or more",
+                     pipeline.fragmentsAhead, slicesOf(p, s), pipeline.stages);
+}
+
+constexpr int pingPongWaves = 8; ///< a wave of each group on every SIMD
+
+bool pingPongHolds(const Problem &p, const Schedule &s, const Target &) {
+  const GemmSchedule &schedule = gemmOf(s);
+  return schedule.pipeline.order != LoopOrder::pingpong ||
+         (schedule.waves() == pingPongWaves && slicesOf(p, s) % 2 == 0 &&
+          schedule.pipeline.stages > 1 && schedule.a.path == OperandPath::direct &&
+          schedule.b.path == OperandPath::direct);
+}
+
+std::string pingPongFact(const Problem &p, const Schedule &s, const Target &) {
+  return fmt::format(
+      "schedule=pingpong with {} waves, {} slices a step, stages={}: needs {} waves, "
+      "an even number of slices, two stages or more, and a=direct,b=direct",
+      gemmOf(s).waves(), slicesOf(p, s), gemmOf(s).pipeline.stages, pingPongWaves);
 }
 
 /// Loads of one lane and step.
@@ -87,12 +128,37 @@ RegisterUse registerUse(const Problem &p, const Schedule &s, const Target &t) {
   return makePlan(p, s, t).launches[0].registers;
 }
 
+/// Waves a workgroup would have to have for the occupancy that is asked for.
+int residentWaves(const Schedule &s, const Target &t) {
+  return std::max(gemmOf(s).waves(), gemmOf(s).pipeline.wavesPerSimd * t.simdsPerCu);
+}
+
 bool registersHold(const Problem &p, const Schedule &s, const Target &t) {
-  return fits(registerUse(p, s, t), gemmOf(s).waves(), t);
+  return fits(registerUse(p, s, t), residentWaves(s, t), t);
 }
 
 std::string registersFact(const Problem &p, const Schedule &s, const Target &t) {
-  return registerShortage(registerUse(p, s, t), gemmOf(s).waves(), t);
+  return registerShortage(registerUse(p, s, t), residentWaves(s, t), t);
+}
+
+int wavesPerSimd(const Schedule &s, const Target &t) {
+  return (gemmOf(s).waves() + t.simdsPerCu - 1) / t.simdsPerCu;
+}
+
+/// Fewer waves than a workgroup has on a SIMD cannot be asked for.
+bool occupancyHolds(const Problem &, const Schedule &s, const Target &t) {
+  const int asked = gemmOf(s).pipeline.wavesPerSimd;
+  return asked == 0 || asked >= wavesPerSimd(s, t);
+}
+
+std::string occupancyFact(const Problem &, const Schedule &s, const Target &t) {
+  return fmt::format("occupancy={}, but a workgroup of {} waves has {} on a SIMD",
+                     gemmOf(s).pipeline.wavesPerSimd, gemmOf(s).waves(), wavesPerSimd(s, t));
+}
+
+/// Priority is raised around a cluster.
+bool priorityHolds(const Problem &, const Schedule &s, const Target &) {
+  return !gemmOf(s).pipeline.priority || gemmOf(s).pipeline.order != LoopOrder::interleaved;
 }
 
 } // namespace
@@ -100,8 +166,14 @@ std::string registersFact(const Problem &p, const Schedule &s, const Target &t) 
 std::vector<Rule> gemmPipelineRules() {
   return {
       {"prefetch", reads({"aPath", "bPath", "stages", "prefetch"}), prefetchHolds, prefetchFact},
+      {"fragmentsAhead", reads({"tileK", "mfmaK", "stages", "order", "fragmentsAhead"}),
+       fragmentsHold, fragmentsFact},
+      {"pingpong",
+       reads({"tileK", "mfmaK", "wavesM", "wavesN", "wavesK", "aPath", "bPath", "stages", "order"}),
+       pingPongHolds, pingPongFact},
       {"waitCounter",
-       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "aVector", "bVector", "prefetch"}),
+       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "aVector", "bVector",
+              "prefetch"}),
        [](const Problem &p, const Schedule &s, const Target &t) {
          return loadsInFlight(p, s) <= t.maxVmcnt;
        },
@@ -110,17 +182,25 @@ std::vector<Rule> gemmPipelineRules() {
                             loadsInFlight(p, s), t.maxVmcnt);
        }},
       {"loadCount",
-       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "aPath", "bPath", "aVector", "bVector",
-              "stages"}),
+       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "aPath", "bPath", "aVector",
+              "bVector", "stages"}),
        loadCountHolds, loadCountFact},
+      {"priority", reads({"order", "priority"}), priorityHolds,
+       [](const Problem &, const Schedule &, const Target &) {
+         return std::string("prio=1 with schedule=interleaved: there is no cluster of matrix "
+                            "instructions to raise it for");
+       }},
+      {"occupancy", reads({"wavesM", "wavesN", "wavesK", "wavesPerSimd"}), occupancyHolds,
+       occupancyFact},
       {"swapAlignment", reads({"epilogue"}), swapHolds,
        [](const Problem &p, const Schedule &, const Target &) {
          return fmt::format("epi=swap stores {} neighbours of n; n={} and ldc={} must be multiples",
                             swapElements, p.gemm().n, p.gemm().ldc);
        }},
       {"registers",
-       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "mfmaM", "mfmaN", "mfmaK", "aPath",
-              "bPath", "aVector", "bVector", "accumulator", "stages", "prefetch", "order"}),
+       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "mfmaM", "mfmaN", "mfmaK",
+              "aPath", "bPath", "aVector", "bVector", "accumulator", "stages", "prefetch", "order",
+              "fragmentsAhead"}),
        registersHold, registersFact},
   };
 }

@@ -5,6 +5,7 @@
 #include "ir/rules/Rules.h"
 
 #include <algorithm>
+#include <bit>
 #include <fmt/format.h>
 
 namespace kw {
@@ -78,9 +79,32 @@ std::string notDivided(std::string_view axis, int tile, int waves, int instructi
                      axis, tile, waves, instruction);
 }
 
+constexpr int mostWaves = 16; ///< of a workgroup [gfx950.md 4.2]
+
 bool waveCountHolds(const Problem &, const Schedule &s, const Target &) {
   const int waves = std::get<GemmSchedule>(s).waves();
-  return waves == 4 || waves == 8;
+  return std::has_single_bit(static_cast<unsigned>(waves)) && waves <= mostWaves;
+}
+
+/// Few waves leave SIMDs of the CU to other workgroups: a large tile leaves no room for these. Many
+/// waves have little to do each, and read the operands again and again from LDS.
+constexpr int mostOfWave = 32 * 64;  ///< results, of a workgroup of less than four waves
+constexpr int leastOfWave = 32 * 32; ///< results, of a workgroup of more than eight
+
+int waveResults(const Schedule &s) {
+  return tiling(s).m * tiling(s).n / std::max(1, tiling(s).wavesM * tiling(s).wavesN);
+}
+
+bool usefulWavesHold(const Problem &, const Schedule &s, const Target &) {
+  const int waves = std::get<GemmSchedule>(s).waves();
+  return (waves >= 4 || waveResults(s) <= mostOfWave) &&
+         (waves <= 8 || waveResults(s) >= leastOfWave);
+}
+
+std::string usefulWavesFact(const Problem &, const Schedule &s, const Target &) {
+  const int waves = std::get<GemmSchedule>(s).waves();
+  return fmt::format("{} waves with {} results each; useful are {} {}", waves, waveResults(s),
+                     waves < 4 ? "at most" : "at least", waves < 4 ? mostOfWave : leastOfWave);
 }
 
 // ---- Grid ----
@@ -169,9 +193,11 @@ std::vector<Rule> gemmTilingRules() {
        }},
       {"waveCount", reads({"wavesM", "wavesN", "wavesK"}), waveCountHolds,
        [](const Problem &, const Schedule &s, const Target &) {
-         return fmt::format("{} waves a workgroup; codegen makes 4 or 8",
+         return fmt::format("{} waves a workgroup; accepted: 1 2 4 8 16",
                             std::get<GemmSchedule>(s).waves());
        }},
+      {"usefulWaves", reads({"tileM", "tileN", "wavesM", "wavesN", "wavesK"}), usefulWavesHold,
+       usefulWavesFact},
       {"gridSize", reads({"tileM", "tileN", "wavesM", "wavesN", "wavesK"}),
        [](const Problem &p, const Schedule &s, const Target &) {
          return workItems(p, s) < mostWorkItems;

@@ -59,16 +59,21 @@ public:
 
   std::vector<OutputBlock> blocksOf(std::uint64_t workgroup) const override {
     const auto id = static_cast<std::int64_t>(workgroup);
-    const TileCoordinate tile = tileOf(mapping, id % mapping.tiles());
-    OutputBlock block;
-    block.tensor = "c";
-    block.workgroup = workgroup;
-    block.batch = id / mapping.tiles();
-    block.row = tile.m * tileM;
-    block.col = tile.n * tileN;
-    block.rows = std::clamp<std::int64_t>(gemm.m - block.row, 0, tileM);
-    block.cols = std::clamp<std::int64_t>(gemm.n - block.col, 0, tileN);
-    return {block};
+    const std::int64_t inBatch = id % mapping.workgroups();
+    std::vector<OutputBlock> blocks;
+    for (std::int64_t turn = 0; turn < turnsOf(mapping, inBatch); ++turn) {
+      const TileCoordinate tile = tileOf(mapping, tileNumber(mapping, inBatch, turn));
+      OutputBlock block;
+      block.tensor = "c";
+      block.workgroup = workgroup;
+      block.batch = id / mapping.workgroups();
+      block.row = tile.m * tileM;
+      block.col = tile.n * tileN;
+      block.rows = std::clamp<std::int64_t>(gemm.m - block.row, 0, tileM);
+      block.cols = std::clamp<std::int64_t>(gemm.n - block.col, 0, tileN);
+      blocks.push_back(block);
+    }
+    return blocks;
   }
 
   void fill(const InputSet &set, std::span<const OutputBlock> blocks,
@@ -108,7 +113,8 @@ public:
   }
 
   double workPerWorkgroup() const override {
-    return 2.0 * tileM * tileN * static_cast<double>(gemm.k);
+    const auto turns = static_cast<double>(turnsOf(mapping, 0));
+    return 2.0 * tileM * tileN * static_cast<double>(gemm.k) * turns;
   }
 
   std::vector<std::vector<Problem>> neighbours() const override {

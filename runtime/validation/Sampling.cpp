@@ -5,16 +5,25 @@
 #include "runtime/RandomValues.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 namespace kw {
 namespace {
 
 /// Along each dimension: is it the last tile?
-std::size_t kindOf(const WorkgroupMapping &mapping, std::int64_t workgroup) {
-  const TileCoordinate tile = tileOf(mapping, workgroup % mapping.tiles());
+unsigned kindOf(const WorkgroupMapping &mapping, std::int64_t tileId) {
+  const TileCoordinate tile = tileOf(mapping, tileId);
   return (tile.m == mapping.tilesM - 1 ? 2U : 0U) + (tile.n == mapping.tilesN - 1 ? 1U : 0U);
+}
+
+/// The kinds of all its tiles, a bit each.
+unsigned kindsOf(const WorkgroupMapping &mapping, std::int64_t workgroup) {
+  const std::int64_t inBatch = workgroup % mapping.workgroups();
+  unsigned kinds = 0;
+  for (std::int64_t turn = 0; turn < turnsOf(mapping, inBatch); ++turn) {
+    kinds |= 1U << kindOf(mapping, tileNumber(mapping, inBatch, turn));
+  }
+  return kinds;
 }
 
 /// Workgroups of a launch in pseudo-random order, repetitions possible.
@@ -31,10 +40,10 @@ constexpr std::uint64_t draws = 1U << 16;
 
 std::uint64_t cornerWorkgroup(const LaunchPlan &launch) {
   const std::int64_t tiles = launch.mapping.tiles();
-  const std::int64_t firstOfLastBatch = launch.workgroups - tiles;
+  const std::int64_t firstOfLastBatch = launch.workgroups - launch.mapping.workgroups();
   for (std::int64_t id = 0; id < tiles; ++id) {
     if (kindOf(launch.mapping, id) == 3) {
-      return static_cast<std::uint64_t>(firstOfLastBatch + id);
+      return static_cast<std::uint64_t>(firstOfLastBatch + id % launch.mapping.workgroups());
     }
   }
   return static_cast<std::uint64_t>(launch.workgroups - 1);
@@ -44,15 +53,15 @@ std::vector<std::uint64_t> sampleWorkgroups(const LaunchPlan &launch, std::size_
                                             std::uint64_t seed) {
   std::set<std::uint64_t> chosen{cornerWorkgroup(launch), 0,
                                  static_cast<std::uint64_t>(launch.workgroups - 1)};
-  std::array<bool, 4> seen{};
+  unsigned seen = 0;
   for (const std::uint64_t id : chosen) {
-    seen[kindOf(launch.mapping, static_cast<std::int64_t>(id))] = true;
+    seen |= kindsOf(launch.mapping, static_cast<std::int64_t>(id));
   }
   for (std::uint64_t draw = 0; draw < draws; ++draw) {
     const std::int64_t id = randomWorkgroup(launch, seed, draw);
-    bool &known = seen[kindOf(launch.mapping, id)];
-    if (!known) {
-      known = true;
+    const unsigned kinds = kindsOf(launch.mapping, id);
+    if ((kinds & ~seen) != 0) {
+      seen |= kinds;
       chosen.insert(static_cast<std::uint64_t>(id));
     }
   }

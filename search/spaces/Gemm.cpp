@@ -51,9 +51,9 @@ std::vector<Axis> gemmAxes(const Problem &problem, const Target &target) {
   const auto throughRegisters = static_cast<std::int64_t>(OperandPath::lds);
   axes.add("aPath", {direct, throughRegisters});
   axes.add("bPath", {direct, throughRegisters});
+  // Not plain: where neither of these changes anything it has conflicts that a wider step hasn't.
   const std::vector<std::int64_t> layouts{static_cast<std::int64_t>(LdsLayout::swizzle),
-                                          static_cast<std::int64_t>(LdsLayout::padding),
-                                          static_cast<std::int64_t>(LdsLayout::plain)};
+                                          static_cast<std::int64_t>(LdsLayout::padding)};
   axes.add("aLayout", layouts);
   axes.add("bLayout", layouts);
   axes.add("aVector", widths(gemm.aKContiguous() ? gemm.k : gemm.m, gemm.lda, gemm.aType, target));
@@ -64,17 +64,19 @@ std::vector<Axis> gemmAxes(const Problem &problem, const Target &target) {
   axes.add("stages", {1, 2, 3});
   axes.add("prefetch", {0, 1, 2, 3});
   axes.add("order", {static_cast<std::int64_t>(LoopOrder::serial),
-                     static_cast<std::int64_t>(LoopOrder::interleaved)});
+                     static_cast<std::int64_t>(LoopOrder::interleaved),
+                     static_cast<std::int64_t>(LoopOrder::pingpong)});
   axes.add("xcdRemap", {1, 0});
   axes.add("groupM", {8, 4, 0});
   axes.add("wavesK", {1});
   axes.add("splitK", {1});
   axes.add("reduce", {static_cast<std::int64_t>(Reduction::ordered)});
-  axes.add("fragmentsAhead", {0});
+  axes.add("fragmentsAhead", {0, 1});
   axes.add("quadrants", {0});
-  axes.add("priority", {0});
+  axes.add("priority", {0, 1});
   axes.add("wavesPerSimd", {0});
-  axes.add("grid", {static_cast<std::int64_t>(GridKind::tiles)});
+  axes.add("grid", {static_cast<std::int64_t>(GridKind::tiles),
+                    static_cast<std::int64_t>(GridKind::persistent)});
   return axes.take();
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/WorkgroupMapping.h"
 
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <vector>
 
@@ -59,6 +60,41 @@ TEST(WorkgroupMapping, IsABijectionOnEveryGrid) {
               << tilesM << "x" << tilesN << " xcds " << xcds << " group " << groupM;
         }
       }
+    }
+  }
+}
+
+TEST(WorkgroupMapping, PersistentWorkgroupsTakeEveryTileOnce) {
+  for (const int xcds : {1, 8}) {
+    for (const int walkers : {1, 2, 7, 8, 16, 255, 256, 1024}) {
+      for (int tilesM = 1; tilesM <= 33; tilesM += 2) {
+        for (int tilesN = 1; tilesN <= 33; ++tilesN) {
+          const WorkgroupMapping mapping{tilesM, tilesN, 1, xcds, 4, walkers};
+          std::vector<int> seen(tilesM * tilesN, 0);
+          ASSERT_EQ(mapping.workgroups(), std::min(walkers, tilesM * tilesN));
+          for (std::int64_t w = 0; w < mapping.workgroups(); ++w) {
+            const std::int64_t turns = turnsOf(mapping, w);
+            ASSERT_GE(turns, 1);
+            ASSERT_LE(turnsOf(mapping, 0) - turns, 1) << "shares differ by one tile at most";
+            for (std::int64_t turn = 0; turn < turns; ++turn) {
+              const TileCoordinate tile = tileOf(mapping, tileNumber(mapping, w, turn));
+              ++seen[tile.m * tilesN + tile.n];
+            }
+          }
+          ASSERT_THAT(seen, testing::Each(1))
+              << tilesM << "x" << tilesN << " xcds " << xcds << " walkers " << walkers;
+        }
+      }
+    }
+  }
+}
+
+TEST(WorkgroupMapping, PersistentWorkgroupsStayOnTheirXcdsRange) {
+  // 32 tiles, 8 workgroups on 4 XCDs: XCD x owns positions 8x .. 8x + 7 in every turn.
+  const WorkgroupMapping mapping{1, 32, 1, 4, 0, 8};
+  for (std::int64_t w = 0; w < 8; ++w) {
+    for (std::int64_t turn = 0; turn < 4; ++turn) {
+      EXPECT_EQ(tileOf(mapping, tileNumber(mapping, w, turn)).n / 8, w % 4);
     }
   }
 }

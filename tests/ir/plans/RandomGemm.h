@@ -50,11 +50,26 @@ public:
       result.pipeline.prefetch += number(0, 1);
     }
     result.pipeline.order = static_cast<LoopOrder>(number(0, 1));
+    overlap(result);
     result.accumulator = static_cast<AccumulatorFile>(number(0, 1));
     result.epilogue = static_cast<EpiloguePath>(number(0, 1));
     result.mapping.xcdRemap = number(0, 1) != 0;
     result.mapping.groupM = pick({0, 1, 4, 8});
     return result;
+  }
+
+  /// Slices read ahead, ping-pong, priority, where they are possible.
+  void overlap(GemmSchedule &result) {
+    auto &pipeline = result.pipeline;
+    const int slices = result.tiling.k / result.tiling.mfmaK;
+    const bool direct =
+        result.a.path == OperandPath::direct && result.b.path == OperandPath::direct;
+    if (pipeline.stages > 1 && number(0, 2) == 0) {
+      pipeline.fragmentsAhead = number(1, slices);
+    } else if (direct && pipeline.stages > 1 && slices % 2 == 0 && result.waves() == 8) {
+      pipeline.order = LoopOrder::pingpong;
+    }
+    pipeline.priority = pipeline.order != LoopOrder::interleaved && number(0, 1) != 0;
   }
 
   int number(int low, int high) { return std::uniform_int_distribution(low, high)(random); }

@@ -93,8 +93,22 @@ TEST(GemmRules, FactsCarryTheNumbers) {
             "gfx950 has no matrix instruction 16x32x16 for bf16 and bf16");
   EXPECT_EQ(fact(square, "gemm.1:tile=48x128x64", "waveTileM"),
             "tile m=48 is not a multiple of 2 waves x 16 of the matrix instruction");
-  EXPECT_EQ(fact(square, "gemm.1:waves=1x2", "waveCount"),
-            "2 waves a workgroup; codegen makes 4 or 8");
+  EXPECT_EQ(fact(square, "gemm.1:waves=1x3", "waveCount"),
+            "3 waves a workgroup; accepted: 1 2 4 8 16");
+  EXPECT_EQ(fact(square, "gemm.1:waves=1x2", "usefulWaves"),
+            "2 waves with 8192 results each; useful are at most 2048");
+  EXPECT_EQ(fact(square, "gemm.1:waves=4x4,tile=64x64x64", "usefulWaves"),
+            "16 waves with 256 results each; useful are at least 1024");
+  EXPECT_EQ(fact(square, "gemm.1:waves=4x4,occupancy=2", "occupancy"),
+            "occupancy=2, but a workgroup of 16 waves has 4 on a SIMD");
+  EXPECT_EQ(fact(square, "gemm.1:fragments=3", "fragmentsAhead"),
+            "fragments=3 with 2 slices a step and stages=2: at most the slices, with two stages or "
+            "more");
+  EXPECT_EQ(fact(square, "gemm.1:schedule=pingpong", "pingpong"),
+            "schedule=pingpong with 4 waves, 2 slices a step, stages=2: needs 8 waves, an even "
+            "number of slices, two stages or more, and a=direct,b=direct");
+  EXPECT_EQ(fact("gemm m=1024 n=2048 k=64", "gemm.1:grid=persistent", "usefulPersistent"),
+            "grid=persistent with 128 tiles on 256 CUs: no workgroup has a second one");
   EXPECT_EQ(fact(square, "gemm.1:tile=128x128x48", "matrixSteps"),
             "tile k=48 is not a multiple of 32 of the matrix instruction");
   // gcd(4095, 4095) * 2 bytes = 8190 = 2 * 4095.

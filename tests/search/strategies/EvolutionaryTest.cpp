@@ -12,7 +12,7 @@ namespace {
 /// 1 + the number of decisions that differ from a target.
 double distance(const Schedule &schedule) {
   const Schedule goal = *parseSchedule(
-      "gemm.1:tile=64x192x32,waves=1x4,a=lds,b=lds,la=padding,lb=plain,epi=swap,stages=1,xcd=0,"
+      "gemm.1:tile=64x192x32,waves=1x4,a=lds,b=lds,la=padding,lb=padding,epi=swap,stages=1,xcd=0,"
       "group=4");
   double differing = 1;
   for (const Decision &decision : decisions(Family::gemm)) {

@@ -1,0 +1,118 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Schedules that fast public kernels use, by name: each must be legal, compile without a spill, do
+// nothing in its main loop that its plan doesn't say, and compute what the reference computes, in
+// strict mode. One table for all parts of GEMM.
+#include "codegen/Compile.h"
+#include "codegen/Disassembly.h"
+#include "ir/Rule.h"
+#include "runtime/Validator.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace kw {
+namespace {
+
+struct ReferenceSchedule {
+  const char *name;
+  const char *problem;
+  const char *schedule;
+};
+
+class ReferenceSchedules : public testing::TestWithParam<ReferenceSchedule> {
+protected:
+  const Target &target = *targets().front();
+  const Problem problem = *parseProblem(GetParam().problem);
+  const Schedule schedule = *parseSchedule(GetParam().schedule);
+};
+
+std::string explained(const std::vector<Violation> &violations) {
+  std::string text;
+  for (const Violation &violation : violations) {
+    text += fmt::format("{}: {}\n", violation.rule, violation.message);
+  }
+  return text;
+}
+
+/// The loop with most matrix instructions.
+std::optional<MachineLoop> hotLoop(const KernelDisassembly &code) {
+  std::optional<MachineLoop> hot;
+  std::ptrdiff_t most = 0;
+  for (const MachineLoop &loop : code.loops()) {
+    const auto count =
+        std::count_if(code.instructions.begin() + static_cast<std::ptrdiff_t>(loop.first),
+                      code.instructions.begin() + static_cast<std::ptrdiff_t>(loop.last) + 1,
+                      [](const Instruction &one) { return one.kind == InstructionClass::mfma; });
+    // Of a loop in a loop the inner one.
+    if (count > 0 && count >= most) {
+      hot = !hot || count > most || loop.last - loop.first < hot->last - hot->first ? loop : *hot;
+      most = count;
+    }
+  }
+  return hot;
+}
+
+TEST_P(ReferenceSchedules, IsLegalAndFreeOfSpillsAndMoves) {
+  const std::vector<Violation> violations = checkLegal(problem, schedule, target);
+  ASSERT_TRUE(violations.empty()) << explained(violations);
+  const auto compiled = compile(problem, schedule, target);
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  for (const KernelResources &kernel : compiled->object.kernels) {
+    EXPECT_EQ(kernel.vgprSpills + kernel.sgprSpills + kernel.scratchBytes, 0);
+  }
+  const KernelDisassembly code = disassemble(compiled->object.hsaco)->front();
+  const std::optional<MachineLoop> loop = hotLoop(code);
+  ASSERT_TRUE(loop);
+  int matrix = 0, all = 0;
+  for (std::size_t i = loop->first; i <= loop->last; ++i) {
+    const Instruction &one = code.instructions[i];
+    EXPECT_NE(one.kind, InstructionClass::scratch) << one.text;
+    EXPECT_EQ(one.text.find("accvgpr"), std::string::npos) << one.text;
+    matrix += one.kind == InstructionClass::mfma ? 1 : 0;
+    ++all;
+  }
+  fmt::print("{}: {} of {} instructions of the loop are matrix instructions, {} VGPRs, {} AGPRs\n",
+             GetParam().name, matrix, all, compiled->object.kernels[0].vgpr,
+             compiled->object.kernels[0].agpr);
+}
+
+TEST_P(ReferenceSchedules, ComputesWhatTheReferenceComputes) {
+  const auto compiled = compile(problem, schedule, target);
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  const std::unique_ptr<Device> device = makeEmulatedDevice();
+  const auto validation = validate(compiled->object, target, *device, {});
+  ASSERT_TRUE(validation) << validation.error().message;
+  for (const Finding &finding : validation->findings) {
+    ADD_FAILURE() << finding.kind << " pc " << std::hex << finding.pc << " " << finding.instruction
+                  << ": " << finding.detail;
+    break;
+  }
+  EXPECT_TRUE(validation->ok);
+}
+
+constexpr const char *square = "gemm m=4096 n=4096 k=4096 dtype=bf16 b=nk";
+
+INSTANTIATE_TEST_SUITE_P(
+    Gemm, ReferenceSchedules,
+    testing::Values(
+        // 8 waves in two groups, accumulators in VGPRs.
+        ReferenceSchedule{"pingpong256", square,
+                          "gemm.1:tile=256x256x64,waves=2x4,schedule=pingpong,prio=1"},
+        // 4 waves, memory operations between matrix instructions, accumulators in AGPRs.
+        ReferenceSchedule{"interleaved256", square,
+                          "gemm.1:tile=256x256x64,waves=2x2,acc=agpr,schedule=interleaved,"
+                          "fragments=1"},
+        // Decode: small workgroups that fill the device.
+        ReferenceSchedule{"decodeOneWave", "gemm m=16 n=4096 k=4096 dtype=bf16 b=nk",
+                          "gemm.1:tile=16x16x256,waves=1x1,group=0"},
+        ReferenceSchedule{"decodeTwoWaves", "gemm m=16 n=4096 k=4096 dtype=bf16 b=nk",
+                          "gemm.1:tile=16x32x256,waves=1x2,stages=3,prefetch=2,group=0"},
+        ReferenceSchedule{"persistent", "gemm m=8192 n=8192 k=512 dtype=bf16 b=nk",
+                          "gemm.1:tile=256x256x64,waves=2x4,schedule=pingpong,grid=persistent"}),
+    [](const auto &info) { return info.param.name; });
+
+} // namespace
+} // namespace kw
