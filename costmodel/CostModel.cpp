@@ -12,7 +12,7 @@
 
 namespace kw {
 
-std::string_view modelVersion() { return "analytic-2"; }
+std::string_view modelVersion() { return "analytic-3"; }
 
 struct CostModel::Context {
   Problem problem;

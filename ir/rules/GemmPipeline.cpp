@@ -200,7 +200,7 @@ std::vector<Rule> gemmPipelineRules() {
       {"registers",
        reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "mfmaM", "mfmaN", "mfmaK",
               "aPath", "bPath", "aVector", "bVector", "accumulator", "stages", "prefetch", "order",
-              "fragmentsAhead"}),
+              "fragmentsAhead", "wavesPerSimd"}),
        registersHold, registersFact},
   };
 }

@@ -527,7 +527,7 @@ TEST(GemmLoop, TotalsAreThoseOfTheGraph) {
       EXPECT_EQ(totals.maxAhead, loop.maxAhead);
       int barriers = 0, loads = 0;
       for (std::size_t i = 0; i < loop.size(); ++i) {
-        barriers += loop.op(i).kind == TileOpKind::barrier;
+        barriers += loop.op(i).kind == TileOpKind::barrier ? loop.op(i).count : 0;
         loads +=
             loop.op(i).kind == TileOpKind::globalLoad || loop.op(i).kind == TileOpKind::directLoad;
       }
