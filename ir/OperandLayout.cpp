@@ -37,7 +37,26 @@ std::int64_t transposingAddress(const OperandTile &tile, int column, int slice, 
   return tile.layout.address(row, first * tile.elementBytes + lane % 4 * transposingReadBytes);
 }
 
+/// The row of the tile that `staged` holds: inverse of stagedRow.
+int rowOf(const OperandTile &tile, int staged) {
+  if (tile.halves == 1) {
+    return staged;
+  }
+  const int half = staged / (tile.rows / 2), within = staged % (tile.rows / 2);
+  const int halfRows = tile.waveRows / 2;
+  return within / halfRows * tile.waveRows + half * halfRows + within % halfRows;
+}
+
 } // namespace
+
+int stagedRow(const OperandTile &tile, int row) {
+  if (tile.halves == 1) {
+    return row;
+  }
+  const int halfRows = tile.waveRows / 2;
+  const int wave = row / tile.waveRows, within = row % tile.waveRows;
+  return within / halfRows * (tile.rows / 2) + wave * halfRows + within % halfRows;
+}
 
 OperandTile operandTile(const Gemm &gemm, const GemmSchedule &schedule, TileOperand operand) {
   assert(operand == TileOperand::a || operand == TileOperand::b);
@@ -67,6 +86,7 @@ OperandTile operandTile(const Gemm &gemm, const GemmSchedule &schedule, TileOper
   tile.waveRows = ceilDiv(outer, isA ? tiling.wavesM : tiling.wavesN);
   tile.fragments = ceilDiv(tile.waveRows, tile.fragmentRows);
   tile.slices = ceilDiv(tiling.k, tiling.mfmaK);
+  tile.halves = schedule.pipeline.quadrants && tile.waveRows > 1 && tile.rows > 1 ? 2 : 1;
   const int laneBytes = elementsPerLane(tile) * tile.elementBytes;
   tile.readBytes = std::min(laneBytes, kContiguous ? granuleBytes : transposingReadBytes);
   tile.reads = tile.readBytes > 0 ? laneBytes / tile.readBytes : 1;
@@ -78,15 +98,15 @@ TilePosition loadedPosition(const OperandTile &tile, int piece, int wave, int la
   const int row = static_cast<int>(linear / tile.layout.rowBytes);
   const int byte = static_cast<int>(linear % tile.layout.rowBytes);
   if (tile.layout.path == OperandPath::lds) {
-    return {row, byte};
+    return {rowOf(tile, row), byte};
   }
   const int granule = tile.layout.granule(row, byte / granuleBytes);
-  return {row, granule * granuleBytes + byte % granuleBytes};
+  return {rowOf(tile, row), granule * granuleBytes + byte % granuleBytes};
 }
 
 std::int64_t stagedAddress(const OperandTile &tile, int piece, int wave, int lane) {
   const TilePosition position = loadedPosition(tile, piece, wave, lane);
-  return tile.layout.address(position.row, position.byte);
+  return tile.layout.address(stagedRow(tile, position.row), position.byte);
 }
 
 std::int64_t fragmentAddress(const OperandTile &tile, int waveIndex, int fragment, int slice,
@@ -96,7 +116,7 @@ std::int64_t fragmentAddress(const OperandTile &tile, int waveIndex, int fragmen
     return transposingAddress(tile, first, slice, read, lane);
   }
   const int k = slice * tile.fragmentK + lane / tile.fragmentRows * elementsPerLane(tile);
-  return tile.layout.address(first + lane % tile.fragmentRows,
+  return tile.layout.address(stagedRow(tile, first + lane % tile.fragmentRows),
                              k * tile.elementBytes + read * tile.readBytes);
 }
 

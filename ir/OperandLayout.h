@@ -9,6 +9,9 @@
 // An operand's tile is `rows` x `layout.rowBytes`, rows in the outer storage direction:
 //   k contiguous (a=mk, b=nk): rows along m or n, a row holds tileK elements
 //   n contiguous (b=kn):       rows along k, a row holds tileN elements; transposing reads
+// In quadrants (halves = 2) a stage holds the first halves of all waves' rows, then the second
+// ones, so that each half is read, freed and loaded again on its own:
+//   staged row  h * rows/2 + w * waveRows/2 + r   holds row  w * waveRows + h * waveRows/2 + r
 // It is loaded in chunks of 64 lanes x vectorBytes; wave w takes chunk `piece * waves + w`. The
 // last piece may reach behind the tile: every wave issues the same number of loads, lanes outside
 // get an offset out of range (zeros), and the stage in LDS has room for them (`layout.rows` >=
@@ -37,9 +40,13 @@ struct OperandTile {
   int slices = 0;       ///< tileK / fragmentK
   int readBytes = 0;    ///< a lane, of one LDS read instruction
   int reads = 1;        ///< LDS read instructions of one fragment
+  int halves = 1;       ///< 2: in quadrants
 
   /// Of one stage: a multiple of 16.
   std::int64_t stageBytes() const { return (layout.bytes() + 15) / 16 * 16; }
+  std::int64_t halfBytes() const { return stageBytes() / halves; }
+  int halfOfPiece(int piece) const { return piece * halves / pieces; }
+  int halfOfFragment(int fragment) const { return fragment * halves / fragments; }
   int registersPerFragment() const { return reads * readBytes / 4; }
 };
 
@@ -50,6 +57,9 @@ struct TilePosition {
   int row = 0, byte = 0;
   bool operator==(const TilePosition &) const = default;
 };
+
+/// Row of the stage that holds `row` of the tile: itself unless the tile is in quadrants.
+int stagedRow(const OperandTile &tile, int row);
 
 /// Bytes [byte, byte + vectorBytes) of `row` of the tile in global memory that a lane fetches. On
 /// the direct path LDS receives lanes in order, so the swizzle permutes what they fetch.

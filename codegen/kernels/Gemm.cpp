@@ -172,9 +172,10 @@ private:
 
   /// LLVM lays LDS out by size, largest first, then by name; a's names come before b's.
   std::vector<std::int64_t> stageAddresses(TileOperand which) const {
-    const int stages = schedule.pipeline.stages;
-    const std::int64_t a = operandTile(gemm, schedule, TileOperand::a).stageBytes();
-    const std::int64_t b = operandTile(gemm, schedule, TileOperand::b).stageBytes();
+    const OperandTile tileA = operandTile(gemm, schedule, TileOperand::a);
+    const OperandTile tileB = operandTile(gemm, schedule, TileOperand::b);
+    const int stages = schedule.pipeline.stages * tileA.halves;
+    const std::int64_t a = tileA.halfBytes(), b = tileB.halfBytes();
     const bool isA = which == TileOperand::a;
     const bool isFirst = isA ? a >= b : b > a;
     std::vector<std::int64_t> addresses;

@@ -64,11 +64,12 @@ void OperandAccess::makeStages(KernelShell &shell,
   Value pinnedShift;
   for (std::size_t stage = 0; stage < stageAddresses.size(); ++stage) {
     const std::int64_t address = stageAddresses[stage];
-    if (address + tile.stageBytes() > shift + largestLdsOffset) {
+    if (address + tile.halfBytes() > shift + largestLdsOffset) {
       shift = address;
       pinnedShift = setup.pinScalar(setup.constant(shift));
     }
-    Value lds = shell.makeLds(fmt::format("{}{}", ldsName(tile.operand), stage), tile.stageBytes());
+    Value lds =
+        shell.makeLds(fmt::format("{}{:02}", ldsName(tile.operand), stage), tile.halfBytes());
     stages.push_back({lds, shift, pinnedShift});
   }
 }
@@ -286,8 +287,10 @@ GlobalAddress OperandAccess::address(TileBuilder &tiles, int piece, const StepSo
 
 void OperandAccess::loadDirect(TileBuilder &tiles, int piece, int stage, const StepSource &step) {
   const Offset &staged = pieces[piece].staged;
-  tiles.copyToLds(address(tiles, piece, step), stages[stage].lds, staged.base, staged.immediate,
-                  tile.vectorBytes);
+  const int half = tile.halfOfPiece(piece);
+  const auto immediate = static_cast<std::int32_t>(staged.immediate - half * tile.halfBytes());
+  tiles.copyToLds(address(tiles, piece, step), stages[stage * tile.halves + half].lds, staged.base,
+                  immediate, tile.vectorBytes);
 }
 
 Value OperandAccess::load(TileBuilder &tiles, int piece, const StepSource &step) {
@@ -302,14 +305,16 @@ void OperandAccess::writeLds(TileBuilder &tiles, int piece, int stage, Value val
 Value OperandAccess::readFragment(TileBuilder &tiles, int fragment, int slice, int stage) {
   SmallVector<Value> lanes;
   SmallVector<std::int32_t> immediates;
+  const int half = tile.halfOfFragment(fragment);
+  const Stage &source = stages[stage * tile.halves + half];
   for (int read = 0; read < tile.reads; ++read) {
     const Offset offset =
-        readOffset(fragments[(fragment * tile.slices + slice) * tile.reads + read], stages[stage]);
+        readOffset(fragments[(fragment * tile.slices + slice) * tile.reads + read], source);
     lanes.push_back(offset.base);
-    immediates.push_back(offset.immediate);
+    immediates.push_back(static_cast<std::int32_t>(offset.immediate - half * tile.halfBytes()));
   }
   const int elements = tile.fragmentRows * tile.fragmentK / waveSize;
-  return tiles.readLds(tiles.vectorType(elements, element), stages[stage].lds, lanes, immediates,
+  return tiles.readLds(tiles.vectorType(elements, element), source.lds, lanes, immediates,
                        tile.layout.transposing);
 }
 

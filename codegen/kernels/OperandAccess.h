@@ -114,8 +114,8 @@ private:
   WorkItem item;
   std::vector<int> waveIndexOf;
   mlir::Type element;
-  TileBuilder setup; ///< inserts before the loop
-  std::vector<Stage> stages;
+  TileBuilder setup;                                                   ///< inserts before the loop
+  std::vector<Stage> stages;                                           ///< by stage * halves + half
   std::map<std::pair<void *, std::int64_t>, mlir::Value> shiftedBases; ///< by base and shift
   std::vector<Piece> pieces;
   std::vector<Known> rowMaps, byteMaps, stagedMaps, waveMaps, fragmentMaps;

@@ -93,14 +93,19 @@ int stagingRegisters(const OperandTile &tile, const GemmSchedule::Pipeline &pipe
 /// Serial order reads all fragments of a step before the first matrix instruction. Interleaved, one
 /// slice of the inner side stays live, the outer side passes by, and reads run ahead of their use
 /// by the LDS latency. With slices read ahead all of this step are in registers at the barrier, and
-/// whole steps ahead are two steps. Ping-pong holds a cluster, half of a step.
+/// whole steps ahead are two steps. Ping-pong holds a cluster, half of a step (in quadrants half of
+/// A and all of B); quadrants otherwise hold a step, half of it already of the next one.
 int fragmentRegisters(const OperandTile &a, const OperandTile &b,
                       const GemmSchedule::Pipeline &pipeline) {
   constexpr int ahead = 5; ///< fragments read before their use
   const int all =
       a.slices * (a.fragments * a.registersPerFragment() + b.fragments * b.registersPerFragment());
   if (pipeline.order == LoopOrder::pingpong) {
-    return ceilDiv(all, 2);
+    const int ofB = a.slices * b.fragments * b.registersPerFragment();
+    return pipeline.quadrants ? ceilDiv(all + ofB, 2) : ceilDiv(all, 2);
+  }
+  if (pipeline.quadrants) {
+    return all;
   }
   if (pipeline.fragmentsAhead > 0) {
     return pipeline.fragmentsAhead < a.slices ? all : 2 * all;
@@ -182,7 +187,7 @@ LoopKey loopKey(const GemmSchedule &schedule, RegionKind region) {
                                static_cast<std::uint64_t>(operand->layout);
     packer.add(kind * widths + log2Of(operand->vectorBytes), 6);
   }
-  packer.add(pipeline.fragmentsAhead, 4);
+  packer.add(pipeline.fragmentsAhead, 4).add(pipeline.quadrants ? 1 : 0, 1);
   packer.add(pipeline.stages, 3).add(staged ? pipeline.prefetch : pipeline.stages - 1, 3);
   if (region != RegionKind::prologue) {
     packer.add(static_cast<std::uint64_t>(pipeline.order), 2).add(pipeline.priority ? 1 : 0, 1);

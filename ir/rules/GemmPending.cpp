@@ -37,8 +37,6 @@ std::vector<Rule> gemmPendingRules() {
       onlyDefault<[](const G &s) { return s.split.k == 1; }>("pendingSplitK", "splitK"),
       onlyDefault<[](const G &s) { return s.split.reduce == Reduction::ordered; }>("pendingAtomic",
                                                                                    "reduce"),
-      onlyDefault<[](const G &s) { return !s.pipeline.quadrants; }>("pendingQuadrants",
-                                                                    "quadrants"),
       onlyDefault<[](const G &s) { return s.mapping.grid != GridKind::streamk; }>("pendingStreamK",
                                                                                   "grid"),
   };

@@ -8,6 +8,7 @@
 #include "ir/rules/Registers.h"
 
 #include <algorithm>
+#include <bit>
 #include <fmt/format.h>
 
 namespace kw {
@@ -44,13 +45,16 @@ bool fragmentsHold(const Problem &p, const Schedule &s, const Target &) {
   const auto &pipeline = gemmOf(s).pipeline;
   return pipeline.fragmentsAhead == 0 ||
          (pipeline.fragmentsAhead <= slicesOf(p, s) && pipeline.stages > 1 &&
-          pipeline.order != LoopOrder::pingpong);
+          pipeline.order != LoopOrder::pingpong && !pipeline.quadrants);
 }
 
 std::string fragmentsFact(const Problem &p, const Schedule &s, const Target &) {
   const auto &pipeline = gemmOf(s).pipeline;
   if (pipeline.order == LoopOrder::pingpong) {
     return "fragments > 0 with schedule=pingpong, where the other group hides the reads";
+  }
+  if (pipeline.quadrants) {
+    return "fragments > 0 with quad=1, which reads half a step ahead by itself";
   }
   return fmt::format("fragments={} with {} slices a step and stages={}: at most the slices, with "
                      "two stages or more",
@@ -62,7 +66,8 @@ constexpr int pingPongWaves = 8; ///< a wave of each group on every SIMD
 bool pingPongHolds(const Problem &p, const Schedule &s, const Target &) {
   const GemmSchedule &schedule = gemmOf(s);
   return schedule.pipeline.order != LoopOrder::pingpong ||
-         (schedule.waves() == pingPongWaves && slicesOf(p, s) % 2 == 0 &&
+         (schedule.waves() == pingPongWaves &&
+          (slicesOf(p, s) % 2 == 0 || schedule.pipeline.quadrants) &&
           schedule.pipeline.stages > 1 && schedule.a.path == OperandPath::direct &&
           schedule.b.path == OperandPath::direct);
 }
@@ -70,8 +75,33 @@ bool pingPongHolds(const Problem &p, const Schedule &s, const Target &) {
 std::string pingPongFact(const Problem &p, const Schedule &s, const Target &) {
   return fmt::format(
       "schedule=pingpong with {} waves, {} slices a step, stages={}: needs {} waves, "
-      "an even number of slices, two stages or more, and a=direct,b=direct",
+      "an even number of slices or quad=1, two stages or more, and "
+      "a=direct,b=direct",
       gemmOf(s).waves(), slicesOf(p, s), gemmOf(s).pipeline.stages, pingPongWaves);
+}
+
+/// A half of the stage is whole fragments of each wave and whole loads of all, and its rows are
+/// bits of the lane's index.
+template <Which which> bool quadrantsHold(const Problem &p, const Schedule &s, const Target &) {
+  const OperandTile tile = tileOf<which>(p, s);
+  const std::int64_t halfBytes = std::int64_t(tile.rows) * tile.layout.rowBytes / 2;
+  const std::int64_t pieceBytes = std::int64_t(tile.waves) * 64 * tile.vectorBytes;
+  return !gemmOf(s).pipeline.quadrants ||
+         (tile.layout.path == OperandPath::direct && tile.layout.layout != LdsLayout::padding &&
+          !tile.layout.transposing && gemmOf(s).pipeline.stages > 1 && tile.fragments % 2 == 0 &&
+          std::has_single_bit(static_cast<unsigned>(tile.rows)) && halfBytes % pieceBytes == 0);
+}
+
+template <Which which>
+std::string quadrantsFact(const Problem &p, const Schedule &s, const Target &) {
+  const OperandTile tile = tileOf<which>(p, s);
+  return fmt::format(
+      "quad=1 with {} rows of {} bytes of {}, {} fragments a wave, stages={}: needs k "
+      "contiguous, a direct path without padding, two stages or more, a power of two "
+      "of rows, an even number of fragments, and halves that are whole loads of {} "
+      "waves",
+      tile.rows, tile.layout.rowBytes, label<which>, tile.fragments, gemmOf(s).pipeline.stages,
+      tile.waves);
 }
 
 /// Loads of one lane and step.
@@ -166,11 +196,21 @@ bool priorityHolds(const Problem &, const Schedule &s, const Target &) {
 std::vector<Rule> gemmPipelineRules() {
   return {
       {"prefetch", reads({"aPath", "bPath", "stages", "prefetch"}), prefetchHolds, prefetchFact},
-      {"fragmentsAhead", reads({"tileK", "mfmaK", "stages", "order", "fragmentsAhead"}),
-       fragmentsHold, fragmentsFact},
+      {"fragmentsAhead",
+       reads({"tileK", "mfmaK", "stages", "order", "fragmentsAhead", "quadrants"}), fragmentsHold,
+       fragmentsFact},
       {"pingpong",
-       reads({"tileK", "mfmaK", "wavesM", "wavesN", "wavesK", "aPath", "bPath", "stages", "order"}),
+       reads({"tileK", "mfmaK", "wavesM", "wavesN", "wavesK", "aPath", "bPath", "stages", "order",
+              "quadrants"}),
        pingPongHolds, pingPongFact},
+      {"quadrantsA",
+       reads({"tileM", "tileK", "wavesM", "wavesN", "wavesK", "mfmaM", "aPath", "aLayout",
+              "aVector", "stages", "quadrants"}),
+       quadrantsHold<Which::a>, quadrantsFact<Which::a>},
+      {"quadrantsB",
+       reads({"tileN", "tileK", "wavesM", "wavesN", "wavesK", "mfmaN", "bPath", "bLayout",
+              "bVector", "stages", "quadrants"}),
+       quadrantsHold<Which::b>, quadrantsFact<Which::b>},
       {"waitCounter",
        reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "aVector", "bVector",
               "prefetch"}),
@@ -197,10 +237,10 @@ std::vector<Rule> gemmPipelineRules() {
          return fmt::format("epi=swap stores {} neighbours of n; n={} and ldc={} must be multiples",
                             swapElements, p.gemm().n, p.gemm().ldc);
        }},
-      {"registers",
-       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "mfmaM", "mfmaN", "mfmaK",
-              "aPath", "bPath", "aVector", "bVector", "accumulator", "stages", "prefetch", "order",
-              "fragmentsAhead", "wavesPerSimd"}),
+      {"registers", reads({"tileM",    "tileN",   "tileK",          "wavesM",      "wavesN",
+                           "wavesK",   "mfmaM",   "mfmaN",          "mfmaK",       "aPath",
+                           "bPath",    "aVector", "bVector",        "accumulator", "stages",
+                           "prefetch", "order",   "fragmentsAhead", "quadrants",   "wavesPerSimd"}),
        registersHold, registersFact},
   };
 }

@@ -72,7 +72,7 @@ std::vector<Axis> gemmAxes(const Problem &problem, const Target &target) {
   axes.add("splitK", {1});
   axes.add("reduce", {static_cast<std::int64_t>(Reduction::ordered)});
   axes.add("fragmentsAhead", {0, 1});
-  axes.add("quadrants", {0});
+  axes.add("quadrants", {0, 1});
   axes.add("priority", {0, 1});
   axes.add("wavesPerSimd", {0});
   axes.add("grid", {static_cast<std::int64_t>(GridKind::tiles),

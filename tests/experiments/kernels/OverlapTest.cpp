@@ -37,6 +37,9 @@ TEST(Overlap, EveryNumberOfSteps) {
   for (const char *schedule :
        {"gemm.1:tile=64x64x64,waves=2x4,schedule=pingpong,prio=1,xcd=0,group=0",
         "gemm.1:tile=64x64x64,waves=4x2,stages=3,prefetch=2,schedule=pingpong,xcd=0,group=0",
+        "gemm.1:tile=128x128x64,waves=2x4,schedule=pingpong,quad=1,xcd=0,group=0",
+        "gemm.1:tile=64x64x64,quad=1,xcd=0,group=0",
+        "gemm.1:tile=64x128x64,quad=1,stages=3,prefetch=2,schedule=interleaved,xcd=0,group=0",
         "gemm.1:tile=64x64x64,fragments=1,schedule=interleaved,xcd=0,group=0",
         "gemm.1:tile=64x64x64,fragments=2,prio=1,xcd=0,group=0",
         "gemm.1:tile=64x64x64,a=lds,b=lds,stages=3,prefetch=3,fragments=1,xcd=0,group=0"}) {

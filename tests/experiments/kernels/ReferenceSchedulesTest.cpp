@@ -100,9 +100,12 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         // 8 waves in two groups, accumulators in VGPRs.
         ReferenceSchedule{"pingpong256", square,
-                          "gemm.1:tile=256x256x64,waves=2x4,schedule=pingpong,prio=1"},
+                          "gemm.1:tile=256x256x64,waves=2x4,schedule=pingpong,quad=1,prio=1"},
         // 4 waves, memory operations between matrix instructions, accumulators in AGPRs.
         ReferenceSchedule{"interleaved256", square,
+                          "gemm.1:tile=256x256x64,waves=2x2,acc=agpr,schedule=interleaved,"
+                          "quad=1"},
+        ReferenceSchedule{"interleavedAhead256", square,
                           "gemm.1:tile=256x256x64,waves=2x2,acc=agpr,schedule=interleaved,"
                           "fragments=1"},
         // Decode: small workgroups that fill the device.

@@ -101,21 +101,24 @@ TEST(GemmLoop, PingPongBody) {
 /// phases are what its barriers separate. Everything within a phase happens in any order.
 class TwoGroupChecker {
 public:
-  TwoGroupChecker(const LoopGraph &loop, const GemmSchedule &schedule, std::int64_t steps)
-      : loop(loop), stages(schedule.pipeline.stages), steps(steps) {}
+  TwoGroupChecker(const LoopGraph &loop, const Problem &problem, const GemmSchedule &schedule,
+                  std::int64_t steps)
+      : loop(loop), a(operandTile(problem.gemm(), schedule, TileOperand::a)),
+        b(operandTile(problem.gemm(), schedule, TileOperand::b)), stages(schedule.pipeline.stages),
+        steps(steps) {}
 
   void run() {
     for (int group = 0; group < 2; ++group) {
       collect(group);
     }
-    for (const auto &[stageAndStep, use] : uses) {
-      const auto &[operand, step] = stageAndStep;
+    for (const auto &[place, use] : uses) {
+      const auto &[operand, half, step] = place;
       if (step >= steps) {
         continue; // loaded from an empty buffer, never read
       }
       ASSERT_GE(use.landed, 0);
       ASSERT_LT(use.landed, use.firstRead) << "read before all waves knew it had landed";
-      const auto later = uses.find({operand, step + stages});
+      const auto later = uses.find({operand, half, step + stages});
       if (later != uses.end()) {
         ASSERT_LT(use.lastRead, later->second.firstLoad) << "refilled while it is read";
       }
@@ -126,6 +129,7 @@ public:
 private:
   struct Use {
     std::int64_t firstLoad = 1 << 30, landed = -1, firstRead = 1 << 30, lastRead = -1;
+    int group = 0; // of loads that are waited for together
   };
 
   void collect(int group) {
@@ -145,21 +149,16 @@ private:
           meet();
           continue;
         }
-        Use &use = op.operand == TileOperand::none ? none : uses[{op.operand, step}];
         if (op.kind == TileOpKind::directLoad) {
+          Use &use = useOf(op, step);
           use.firstLoad = std::min(use.firstLoad, phase);
+          use.group = op.row;
         } else if (op.kind == TileOpKind::ldsRead) {
+          Use &use = useOf(op, step);
           use.firstRead = std::min(use.firstRead, phase);
           pending.push_back(&use);
         } else if (op.kind == TileOpKind::wait) {
-          for (Use *read : pending) {
-            read->lastRead = std::max(read->lastRead, phase);
-          }
-          pending.clear();
-          for (const TileOperand operand : {TileOperand::a, TileOperand::b}) {
-            Use &landed = uses[{operand, step}];
-            landed.landed = std::max(landed.landed, op.pendingVector >= 0 ? phase : landed.landed);
-          }
+          arrive(op, step, phase);
         }
       }
     }
@@ -168,12 +167,31 @@ private:
     }
   }
 
+  Use &useOf(const TileOp &op, std::int64_t step) {
+    const OperandTile &tile = op.operand == TileOperand::a ? a : b;
+    const int half =
+        op.kind == TileOpKind::ldsRead ? tile.halfOfFragment(op.row) : tile.halfOfPiece(op.piece);
+    return uses[{op.operand, half, step}];
+  }
+
+  void arrive(const TileOp &wait, std::int64_t step, std::int64_t phase) {
+    for (Use *read : pending) {
+      read->lastRead = std::max(read->lastRead, phase);
+    }
+    pending.clear();
+    for (auto &[place, use] : uses) {
+      if (wait.pendingVector >= 0 && std::get<2>(place) == step && use.group == wait.row) {
+        use.landed = std::max(use.landed, phase);
+      }
+    }
+  }
+
   const LoopGraph &loop;
+  OperandTile a, b;
   int stages;
   std::int64_t steps;
-  Use none;
   std::int64_t barriers[2] = {0, 0};
-  std::map<std::pair<TileOperand, std::int64_t>, Use> uses;
+  std::map<std::tuple<TileOperand, int, std::int64_t>, Use> uses; // operand, half, step
   std::vector<Use *> pending;
 };
 
@@ -187,7 +205,7 @@ TEST(GemmLoop, PingPongGroupsNeverMeetInAStage) {
       ++seen;
       SCOPED_TRACE(print(Schedule(schedule)));
       const LoopGraph loop = mainLoop(problem, schedule);
-      TwoGroupChecker(loop, schedule, random.number(1, 9)).run();
+      TwoGroupChecker(loop, problem, schedule, random.number(1, 9)).run();
     }
   }
   EXPECT_GT(seen, 20);
@@ -232,6 +250,17 @@ TEST(GemmLoop, VmcntOfHandWorkedBodies) {
   EXPECT_THAT(counts(lds, direct, 2, 1), ElementsAre(0, 1));
   // Three stages: the direct load is two iterations old; behind it g and d of the last one.
   EXPECT_THAT(counts(lds, direct, 3, 2), ElementsAre(2, 1));
+}
+
+TEST(GemmLoop, BodiesInQuadrants) {
+  GemmSchedule schedule;
+  schedule.tiling = {128, 128, 64, 2, 2, 16, 16, 32}; // 4 x 4 fragments, two slices, four pieces
+  schedule.pipeline.quadrants = true;
+  EXPECT_EQ(kinds(mainLoop(squareProblem(), schedule)), "W B d4 r4 m8 r4 m8 W B d4 r4 m8 r4 m8");
+  schedule.tiling.wavesN = 4; // 4 x 2 fragments, two pieces
+  schedule.pipeline.order = LoopOrder::pingpong;
+  EXPECT_EQ(kinds(mainLoop(squareProblem(), schedule)), "B r8 d W B m8 B r4 d3 W B m8");
+  EXPECT_THAT(waits(mainLoop(squareProblem(), schedule)), testing::ElementsAre(4, 4));
 }
 
 TEST(GemmLoop, SerpentineNeighboursShareAnOperand) {
@@ -307,17 +336,21 @@ private:
 
   static bool failed() { return testing::Test::HasFatalFailure(); }
   const OperandTile &tile(TileOperand operand) const { return operand == TileOperand::a ? a : b; }
-  Stage &stage(TileOperand operand, std::int64_t step) {
-    return stagesOf[{operand, static_cast<int>(step % stages)}];
+  int halfOf(const TileOp &op) const {
+    const OperandTile &moved = tile(op.operand);
+    return op.kind == TileOpKind::ldsRead ? moved.halfOfFragment(op.row)
+                                          : moved.halfOfPiece(op.piece);
+  }
+  Stage &stage(const TileOp &op, std::int64_t step) {
+    return stagesOf[{op.operand, static_cast<int>(step % stages), halfOf(op)}];
   }
 
   void overwrite(const TileOp &op, std::int64_t step) {
-    Stage &target = stage(op.operand, step);
+    Stage &target = stage(op, step);
     ASSERT_TRUE(target.reading == 0 && (target.lastUse < 0 || target.lastUse < lastBarrier))
         << "another wave may still read the stage";
     const auto held = target.pieces.find(op.piece);
-    ASSERT_TRUE(held == target.pieces.end() || held->second >= steps ||
-                isRead(op.operand, held->second))
+    ASSERT_TRUE(held == target.pieces.end() || held->second >= steps || isRead(op, held->second))
         << "overwritten before it was read";
     target.pieces[op.piece] = step;
     target.landed[op.piece] = -1;
@@ -375,8 +408,9 @@ private:
       const std::int64_t step = iteration + op.ahead;
       const auto isNeeded = [&](const Flight &flight) {
         return flight.step == step &&
-               (op.operand == TileOperand::none ? flight.op.kind == TileOpKind::directLoad
-                                                : flight.op.operand == op.operand);
+               (op.operand == TileOperand::none
+                    ? flight.op.kind == TileOpKind::directLoad && flight.op.row == op.row
+                    : flight.op.operand == op.operand);
       };
       const std::size_t oldest = inFlight.size() - std::min<std::size_t>(pending, inFlight.size());
       if (pending == exact && pending >= 0 && oldest > 0) {
@@ -405,9 +439,15 @@ private:
     source.lastUse = now;
   }
 
-  bool isRead(TileOperand operand, std::int64_t step) {
-    return readOf[{operand, step}].size() ==
-           std::size_t(tile(operand).fragments * tile(operand).slices);
+  /// Every fragment of the half that a load fills.
+  bool isRead(const TileOp &load, std::int64_t step) {
+    const OperandTile &moved = tile(load.operand);
+    const int half = halfOf(load);
+    const auto count =
+        std::ranges::count_if(readOf[{load.operand, step}], [&](const auto &fragmentAndSlice) {
+          return moved.halfOfFragment(fragmentAndSlice.first) == half;
+        });
+    return count == moved.fragments / moved.halves * moved.slices;
   }
 
   void land(const Flight &flight) {
@@ -415,15 +455,19 @@ private:
       staging[{flight.op.operand, flight.op.piece}].second = true;
       return;
     }
-    Stage &target = stage(flight.op.operand, flight.step);
+    Stage &target = stage(flight.op, flight.step);
     if (target.pieces[flight.op.piece] == flight.step) {
       target.landed[flight.op.piece] = now;
     }
   }
 
   void read(const TileOp &op, std::int64_t step) {
-    Stage &source = stage(op.operand, step);
-    for (int piece = 0; piece < tile(op.operand).pieces; ++piece) {
+    Stage &source = stage(op, step);
+    const OperandTile &moved = tile(op.operand);
+    for (int piece = 0; piece < moved.pieces; ++piece) {
+      if (moved.halfOfPiece(piece) != halfOf(op)) {
+        continue;
+      }
       ASSERT_TRUE(source.pieces.contains(piece) && source.pieces[piece] == step);
       ASSERT_TRUE(source.landed[piece] >= 0 && source.landed[piece] < lastBarrier)
           << "read before a wait and a barrier";
@@ -460,8 +504,8 @@ private:
   int stages;
   std::int64_t steps;
   std::int64_t now = 0, lastBarrier = -1;
-  std::map<std::pair<TileOperand, int>, Stage> stagesOf;
-  std::map<Piece, std::pair<std::int64_t, bool>> staging; // step, landed
+  std::map<std::tuple<TileOperand, int, int>, Stage> stagesOf; // operand, stage, half
+  std::map<Piece, std::pair<std::int64_t, bool>> staging;      // step, landed
   std::deque<Flight> inFlight;
   std::vector<Flight> writes;
   std::map<std::pair<TileOperand, std::int64_t>, std::set<std::pair<int, int>>> readOf;

@@ -69,7 +69,25 @@ public:
     } else if (direct && pipeline.stages > 1 && slices % 2 == 0 && result.waves() == 8) {
       pipeline.order = LoopOrder::pingpong;
     }
+    quadrants(result);
     pipeline.priority = pipeline.order != LoopOrder::interleaved && number(0, 1) != 0;
+  }
+
+  /// Where halves are whole loads of all waves: k contiguous in both, paths direct.
+  void quadrants(GemmSchedule &result) {
+    if (result.pipeline.stages < 2 || result.pipeline.fragmentsAhead > 0 || number(0, 2) != 0 ||
+        result.a.path != OperandPath::direct || result.b.path != OperandPath::direct) {
+      return;
+    }
+    auto &tiling = result.tiling;
+    tiling.m = tiling.wavesM * tiling.mfmaM * pick({2, 4});
+    tiling.n = tiling.wavesN * tiling.mfmaN * pick({2, 4});
+    tiling.k = 64;
+    result.a.vectorBytes = result.b.vectorBytes = 16;
+    result.a.layout = result.b.layout = LdsLayout::swizzle;
+    const int piece = result.waves() * 1024, rowBytes = tiling.k * 2;
+    result.pipeline.quadrants =
+        tiling.m * rowBytes / 2 % piece == 0 && tiling.n * rowBytes / 2 % piece == 0;
   }
 
   int number(int low, int high) { return std::uniform_int_distribution(low, high)(random); }

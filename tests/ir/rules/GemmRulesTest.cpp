@@ -106,7 +106,11 @@ TEST(GemmRules, FactsCarryTheNumbers) {
             "more");
   EXPECT_EQ(fact(square, "gemm.1:schedule=pingpong", "pingpong"),
             "schedule=pingpong with 4 waves, 2 slices a step, stages=2: needs 8 waves, an even "
-            "number of slices, two stages or more, and a=direct,b=direct");
+            "number of slices or quad=1, two stages or more, and a=direct,b=direct");
+  EXPECT_EQ(fact(square, "gemm.1:tile=128x192x64,quad=1", "quadrantsB"),
+            "quad=1 with 192 rows of 128 bytes of b, 6 fragments a wave, stages=2: needs k "
+            "contiguous, a direct path without padding, two stages or more, a power of two of "
+            "rows, an even number of fragments, and halves that are whole loads of 4 waves");
   EXPECT_EQ(fact("gemm m=1024 n=2048 k=64", "gemm.1:grid=persistent", "usefulPersistent"),
             "grid=persistent with 128 tiles on 256 CUs: no workgroup has a second one");
   EXPECT_EQ(fact(square, "gemm.1:tile=128x128x48", "matrixSteps"),
