@@ -59,6 +59,7 @@ private:
     LLVM::BrOp::create(builder, tiles.loc, first, turn);
     Value id = turn->addArgument(first.getType(), tiles.loc);
     builder.setInsertionPointToEnd(turn);
+    item.index = again(item.index);
     emitTile(id);
     Value next = tiles.add(id, launch.mapping.walkers);
     Value more = tiles.lessThan(next, all);
@@ -67,6 +68,16 @@ private:
     builder.setInsertionPointToEnd(last);
     LLVM::CondBrOp::create(builder, tiles.loc, more, turn, next, after, ValueRange{});
     builder.setInsertionPointToEnd(after);
+  }
+
+  /// The same value as far as LLVM cannot tell: what follows from it is computed here, not kept in
+  /// registers from turn to turn.
+  Value again(Value value) {
+    return LLVM::InlineAsmOp::create(tiles.builder, tiles.loc, value.getType(), value, "; turn",
+                                     "=v,0", /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                     LLVM::tailcallkind::TailCallKind::None,
+                                     /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr)
+        .getRes();
   }
 
   void emitTile(Value id) {

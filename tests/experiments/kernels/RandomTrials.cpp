@@ -3,6 +3,7 @@
 #include "tests/experiments/kernels/RandomTrials.h"
 
 #include "codegen/Compile.h"
+#include "ir/Rule.h"
 #include "runtime/RandomValues.h"
 #include "search/Space.h"
 
@@ -70,12 +71,33 @@ std::string rmsNormText(Dice &dice) {
                      dice.below(2));
 }
 
+Target targetOf(Dice &dice) {
+  Target target = *targets().front();
+  if (dice.below(3) == 0) {
+    target.cus = 2 << dice.below(3);
+    target.xcds = 1 << dice.below(2);
+  }
+  return target;
+}
+
+/// The space doesn't search what only the compiler sees.
+void askForOccupancy(RandomTrial &trial, Dice &dice) {
+  auto *gemm = std::get_if<GemmSchedule>(&trial.schedule);
+  if (gemm && dice.below(4) == 0) {
+    const Schedule without = trial.schedule;
+    gemm->pipeline.wavesPerSimd = static_cast<int>(1 + dice.below(4));
+    if (!checkLegal(trial.problem, trial.schedule, trial.target).empty()) {
+      trial.schedule = without;
+    }
+  }
+}
+
 } // namespace
 
 RandomTrial randomTrial(std::uint64_t seed, std::uint64_t index) {
   Dice dice(seed, index);
-  const Target &target = *targets().front();
   while (true) {
+    const Target target = targetOf(dice);
     const bool norm = dice.below(5) == 0;
     const auto problem = parseProblem(norm ? rmsNormText(dice) : gemmText(dice));
     if (!problem) {
@@ -83,7 +105,9 @@ RandomTrial randomTrial(std::uint64_t seed, std::uint64_t index) {
     }
     const std::vector<Schedule> drawn = Space(*problem, target).sample(1, dice.bits());
     if (!drawn.empty()) {
-      return {*problem, drawn.front()};
+      RandomTrial trial{*problem, drawn.front(), target};
+      askForOccupancy(trial, dice);
+      return trial;
     }
   }
 }
@@ -91,7 +115,7 @@ RandomTrial randomTrial(std::uint64_t seed, std::uint64_t index) {
 TrialOutcome runTrial(const RandomTrial &trial, Device &device, int jobs) {
   using Clock = std::chrono::steady_clock;
   TrialOutcome outcome;
-  const Target &target = *targets().front();
+  const Target &target = trial.target;
   const auto compiled = compile(trial.problem, trial.schedule, target);
   if (!compiled) {
     return {TrialOutcome::State::compileFailed, compiled.error().message};

@@ -6,6 +6,7 @@
 
 #include "ir/Problem.h"
 #include "ir/Schedule.h"
+#include "ir/Target.h"
 #include "runtime/Validator.h"
 
 #include <cstdint>
@@ -16,13 +17,17 @@ namespace kw {
 struct RandomTrial {
   Problem problem;
   Schedule schedule;
+  Target target; ///< with few CUs in some trials, where persistent workgroups take many turns
 
-  std::string text() const { return print(problem) + " --schedule " + print(schedule); }
+  std::string text() const {
+    return print(problem) + " --schedule " + print(schedule) + " on " + std::to_string(target.cus) +
+           " CUs";
+  }
 };
 
 /// Trial `index` of a series: sizes from 1 upwards, primes included, every type and order that the
-/// rules admit; a schedule drawn uniformly from the legal ones. Problems without a legal schedule
-/// are passed over.
+/// rules admit; a schedule drawn uniformly from the legal ones, of those that ask for an occupancy
+/// too. Problems without a legal schedule are passed over.
 RandomTrial randomTrial(std::uint64_t seed, std::uint64_t index);
 
 struct TrialOutcome {

@@ -20,6 +20,8 @@ struct ReferenceSchedule {
   const char *name;
   const char *problem;
   const char *schedule;
+  int leastDensity = 0;      ///< matrix instructions of the hot loop, per cent
+  bool countedWaits = false; ///< no wait of the hot loop drains all loads
 };
 
 class ReferenceSchedules : public testing::TestWithParam<ReferenceSchedule> {
@@ -71,9 +73,12 @@ TEST_P(ReferenceSchedules, IsLegalAndFreeOfSpillsAndMoves) {
     const Instruction &one = code.instructions[i];
     EXPECT_NE(one.kind, InstructionClass::scratch) << one.text;
     EXPECT_EQ(one.text.find("accvgpr"), std::string::npos) << one.text;
+    EXPECT_FALSE(GetParam().countedWaits && one.kind == InstructionClass::wait && one.vmcnt == 0)
+        << one.text;
     matrix += one.kind == InstructionClass::mfma ? 1 : 0;
     ++all;
   }
+  EXPECT_GE(100 * matrix, GetParam().leastDensity * all) << matrix << " of " << all;
   fmt::print("{}: {} of {} instructions of the loop are matrix instructions, {} VGPRs, {} AGPRs\n",
              GetParam().name, matrix, all, compiled->object.kernels[0].vgpr,
              compiled->object.kernels[0].agpr);
@@ -100,14 +105,17 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         // 8 waves in two groups, accumulators in VGPRs.
         ReferenceSchedule{"pingpong256", square,
-                          "gemm.1:tile=256x256x64,waves=2x4,schedule=pingpong,quad=1,prio=1"},
+                          "gemm.1:tile=256x256x64,waves=2x4,schedule=pingpong,quad=1,prio=1", 45,
+                          true},
         // 4 waves, memory operations between matrix instructions, accumulators in AGPRs.
         ReferenceSchedule{"interleaved256", square,
                           "gemm.1:tile=256x256x64,waves=2x2,acc=agpr,schedule=interleaved,"
-                          "quad=1"},
+                          "quad=1",
+                          50, true},
         ReferenceSchedule{"interleavedAhead256", square,
                           "gemm.1:tile=256x256x64,waves=2x2,acc=agpr,schedule=interleaved,"
-                          "fragments=1"},
+                          "fragments=1",
+                          50},
         // Decode: small workgroups that fill the device.
         ReferenceSchedule{"decodeOneWave", "gemm m=16 n=4096 k=4096 dtype=bf16 b=nk",
                           "gemm.1:tile=16x16x256,waves=1x1,group=0"},
