@@ -4,13 +4,15 @@
 
 import hashlib
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "experiments" / "inductor"))
+sys.path[:0] = [str(ROOT / "experiments" / "inductor"), str(Path(__file__).parent)]
 
 
 def pointer(name, offset):
@@ -109,3 +111,42 @@ def kernelwright(bundle):
     package.registry.launcher = RecordingLauncher()
     yield package
     package.registry.clear()
+
+
+@pytest.fixture(scope="session")
+def on_fake_gpu(tmp_path_factory):
+    """on_fake_gpu("-m", "kernelwright.compile_rows", ...): runs Python in a process of its own, where
+    the fake MI355X may be installed. Skips where Triton is not there."""
+    pytest.importorskip("triton", reason="Triton (PyPI) is not installed: no row is compiled for gfx950")
+    caches = tmp_path_factory.mktemp("caches")
+    paths = [str(ROOT / "experiments" / "inductor"), str(Path(__file__).parent)]
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONWARNINGS": "ignore",
+        "TORCHINDUCTOR_CACHE_DIR": str(caches / "inductor"),
+        "TRITON_CACHE_DIR": str(ROOT / "build" / "triton-cache"),
+    }
+
+    def run(*arguments, timeout=600):
+        return subprocess.run(
+            [sys.executable, *map(str, arguments)],
+            capture_output=True, text=True, timeout=timeout, env=environment, cwd=caches,
+        )  # fmt: skip
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def compiled_rows(on_fake_gpu, tmp_path_factory):
+    """Reports by key of the hand-written table, lowered for the fake MI355X and compiled."""
+    from lookup_rows import ARCH, hand_table
+
+    folder = tmp_path_factory.mktemp("rows")
+    (folder / "lookup_table.json").write_text(json.dumps(hand_table(ARCH)))
+    run = on_fake_gpu(
+        "-m", "kernelwright.compile_rows", folder, "--json", folder / "out.json", "--keep", folder / "kept"
+    )
+    assert (folder / "out.json").exists(), run.stdout + run.stderr
+    reports = {report["key"]: report for report in json.loads((folder / "out.json").read_text())}
+    return run, folder / "kept", reports
