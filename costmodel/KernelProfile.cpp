@@ -162,6 +162,8 @@ ElementType matrixType(const Problem &problem) {
     return problem.gemm().aType;
   case Family::rmsnorm:
     return ElementType::f32;
+  case Family::attention:
+    return problem.attention().type;
   }
   assert(false && "every family has a type");
   return ElementType::f32;

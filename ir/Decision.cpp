@@ -20,6 +20,7 @@ constexpr std::array<std::string_view, 2> accumulatorNames{"vgpr", "agpr"};
 constexpr std::array<std::string_view, 4> epilogueNames{"direct", "swap", "permlane", "lds"};
 constexpr std::array<std::string_view, 3> orderNames{"serial", "interleaved", "pingpong"};
 constexpr std::array<std::string_view, 2> reductionNames{"ordered", "atomic"};
+constexpr std::array<std::string_view, 2> combineNames{"launch", "last"};
 constexpr std::array<std::string_view, 3> gridNames{"tiles", "persistent", "streamk"};
 
 /// A row for the field of `Alternative` that `field` refers to.
@@ -52,6 +53,7 @@ Decision named(std::string_view name, std::string_view key, std::string_view mea
 using G = GemmSchedule;
 using R = RmsNormSchedule;
 using T = TritonGemmSchedule;
+using A = AttentionSchedule;
 
 #define KW_FIELD(Alternative, member)                                                              \
   Alternative, [](auto &schedule) -> auto & { return schedule.member; }
@@ -140,6 +142,40 @@ std::span<const Decision> tritonGemmDecisions() {
   return all;
 }
 
+std::span<const Decision> attentionDecisions() {
+  static const auto all = std::to_array<Decision>({
+      numbered<KW_FIELD(A, tiling.rows)>("rows", "tile", "packed query rows a workgroup", 1, 256),
+      numbered<KW_FIELD(A, tiling.columns)>("columns", "tile", "columns of k and v a wave and step",
+                                            1, 256),
+      numbered<KW_FIELD(A, waves)>("waves", "waves", "waves, each with its own columns", 1, 16),
+      numbered<KW_FIELD(A, tiling.mfmaM)>("mfmaM", "mfma", "rows of the matrix instruction", 1, 64),
+      numbered<KW_FIELD(A, tiling.mfmaN)>("mfmaN", "mfma", "columns of the matrix instruction", 1,
+                                          64),
+      numbered<KW_FIELD(A, tiling.mfmaK)>("mfmaK", "mfma", "k of the matrix instruction", 1, 256),
+      named<KW_FIELD(A, k.path)>("kPath", "k", "how K reaches the matrix instruction", pathNames),
+      named<KW_FIELD(A, v.path)>("vPath", "v", "how V reaches the matrix instruction", pathNames),
+      named<KW_FIELD(A, k.layout)>("kLayout", "lk", "LDS layout of K", layoutNames),
+      named<KW_FIELD(A, v.layout)>("vLayout", "lv", "LDS layout of V", layoutNames),
+      numbered<KW_FIELD(A, k.vectorBytes)>("kVector", "vk", "bytes a lane and load of K", 1, 16),
+      numbered<KW_FIELD(A, v.vectorBytes)>("vVector", "vv", "bytes a lane and load of V", 1, 16),
+      numbered<KW_FIELD(A, pipeline.stages)>("stages", "stages",
+                                             "LDS buffers of operands on the direct path", 1, 8),
+      numbered<KW_FIELD(A, pipeline.prefetch)>(
+          "prefetch", "prefetch", "steps between load and use on the other paths", 0, 8),
+      numbered<KW_FIELD(A, split.kv)>("splitKV", "splitkv",
+                                      "workgroups an output tile, along the columns", 1, 256),
+      named<KW_FIELD(A, split.combine)>("combine", "combine", "who puts splits together",
+                                        combineNames),
+      numbered<KW_FIELD(A, xcdRemap)>("xcdRemap", "xcd",
+                                      "1: workgroups that share k and v to one XCD", 0, 1),
+      numbered<KW_FIELD(A, pipeline.wavesPerSimd)>("wavesPerSimd", "occupancy",
+                                                   "waves per SIMD asked of the register "
+                                                   "allocator; 0: its own choice",
+                                                   0, 8),
+  });
+  return all;
+}
+
 #undef KW_FIELD
 
 } // namespace
@@ -164,7 +200,7 @@ std::optional<std::int64_t> Decision::parse(std::string_view text) const {
 std::span<const Decision> decisions(ScheduleKind kind) {
   // In the order of the alternatives.
   static const std::array<std::span<const Decision>, std::variant_size_v<Schedule>> tables{
-      gemmDecisions(), rmsNormDecisions(), tritonGemmDecisions()};
+      gemmDecisions(), rmsNormDecisions(), tritonGemmDecisions(), attentionDecisions()};
   const std::span<const Decision> all = tables[indexOf(kind)];
   assert(all.size() <= 64 && "DecisionMask has 64 bits");
   return all;
@@ -184,7 +220,7 @@ DecisionMask maskOf(ScheduleKind kind, std::initializer_list<std::string_view> n
 Schedule defaultSchedule(ScheduleKind kind) {
   // In the order of the alternatives.
   static const std::array<Schedule, std::variant_size_v<Schedule>> defaults{
-      GemmSchedule(), RmsNormSchedule(), TritonGemmSchedule()};
+      GemmSchedule(), RmsNormSchedule(), TritonGemmSchedule(), AttentionSchedule()};
   return defaults[indexOf(kind)];
 }
 

@@ -18,11 +18,13 @@ constexpr std::array<ScheduleKind, std::variant_size_v<Schedule>> kinds{
     Family::gemm,
     Family::rmsnorm,
     ScheduleKind(Family::gemm, Generator::triton),
+    Family::attention,
 };
 constexpr std::array<std::string_view, kinds.size()> formats{
     "gemm.1",
     "rmsnorm.1",
     "triton.gemm.1",
+    "attention.1",
 };
 
 } // namespace

@@ -19,7 +19,7 @@ namespace {
 const Planner &plannerOf(ScheduleKind kind) {
   // In the order of the alternatives of `Schedule`.
   static const std::array<const Planner *, std::variant_size_v<Schedule>> planners{
-      &gemmPlanner(), &rmsNormPlanner(), &tritonGemmPlanner()};
+      &gemmPlanner(), &rmsNormPlanner(), &tritonGemmPlanner(), &attentionPlanner()};
   return *planners[indexOf(kind)];
 }
 

@@ -13,12 +13,13 @@ namespace kw {
 namespace {
 
 /// In the order of `Family`.
-const std::array<const Operator *, 2> &operators() {
-  static const std::array<const Operator *, 2> all{&gemmOperator(), &rmsNormOperator()};
+const std::array<const Operator *, 3> &operators() {
+  static const std::array<const Operator *, 3> all{&gemmOperator(), &rmsNormOperator(),
+                                                   &attentionOperator()};
   return all;
 }
 
-constexpr std::array<std::string_view, 3> laterFamilies{"grouped_gemm", "attention", "topk"};
+constexpr std::array<std::string_view, 2> laterFamilies{"grouped_gemm", "topk"};
 
 const Operator &operatorOf(Family family) {
   const Operator &row = *operators().at(static_cast<std::size_t>(family));

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "ir/CodeObject.h"
+#include "ir/ops/Attention.h"
 #include "ir/ops/Gemm.h"
 #include "ir/ops/RmsNorm.h"
 #include "ir/support/Expected.h"
@@ -19,16 +20,17 @@
 
 namespace kw {
 
-enum class Family : std::uint8_t { gemm, rmsnorm };
+enum class Family : std::uint8_t { gemm, rmsnorm, attention };
 
 std::string_view name(Family family);
 
 struct Problem {
-  std::variant<Gemm, RmsNorm> op; ///< alternatives in the order of `Family`
+  std::variant<Gemm, RmsNorm, Attention> op; ///< alternatives in the order of `Family`
 
   Family family() const { return static_cast<Family>(op.index()); }
   const Gemm &gemm() const { return std::get<Gemm>(op); }
   const RmsNorm &rmsnorm() const { return std::get<RmsNorm>(op); }
+  const Attention &attention() const { return std::get<Attention>(op); }
   bool operator==(const Problem &) const = default;
 };
 
@@ -51,7 +53,7 @@ double compulsoryBytes(const Problem &problem);
 
 /// One operand or result of a problem, as the manifest, the references and the torch operator name it.
 struct Tensor {
-  std::string name; ///< a b c bias aux x weight residual y sum ...
+  std::string name; ///< a b c bias aux x weight residual y sum q k v o lse
   BufferRole role = BufferRole::input;
   ElementType type = ElementType::f32;
   std::vector<std::int64_t> shape;   ///< storage order, outermost first

@@ -115,8 +115,43 @@ struct RmsNormSchedule {
   int waves() const { return wavesPerRow * rowsPerWorkgroup; }
 };
 
+/// How the results of splits along the columns of k and v are put together.
+enum class Combine : std::uint8_t {
+  launch, ///< a second launch
+  last,   ///< the last workgroup of an output tile, found by a semaphore
+};
+
+/// Decode attention: a workgroup has a tile of query rows and a range of the columns of k and v;
+/// its waves take turns at the columns.
+struct AttentionSchedule {
+  struct Tiling {
+    int rows = 16;    ///< packed query rows a workgroup (Attention::packedRows)
+    int columns = 32; ///< columns of k and v (sequence positions) a wave and step
+    int mfmaM = 16, mfmaN = 16, mfmaK = 32;
+    bool operator==(const Tiling &) const = default;
+  } tiling;
+  int waves = 4; ///< each has its own columns of a step; together they have waves * columns
+  GemmSchedule::Operand k{OperandPath::registers, LdsLayout::swizzle, 16};
+  GemmSchedule::Operand v{OperandPath::lds, LdsLayout::swizzle, 16};
+  struct Pipeline {
+    int stages = 2;       ///< LDS buffers of operands on the direct path
+    int prefetch = 1;     ///< steps between global load and use on the other paths
+    int wavesPerSimd = 0; ///< occupancy asked of the register allocator; 0: its own choice
+    bool operator==(const Pipeline &) const = default;
+  } pipeline;
+  struct Split {
+    int kv = 1; ///< workgroups that share an output tile, each with its range of steps
+    Combine combine = Combine::launch;
+    bool operator==(const Split &) const = default;
+  } split;
+  bool xcdRemap = true; ///< workgroups that share k and v to one XCD instead of round robin
+  bool operator==(const AttentionSchedule &) const = default;
+
+  int stepColumns() const { return waves * tiling.columns; }
+};
+
 /// Whose each is: ir/Generator.h, whose table has the same order.
-using Schedule = std::variant<GemmSchedule, RmsNormSchedule, TritonGemmSchedule>;
+using Schedule = std::variant<GemmSchedule, RmsNormSchedule, TritonGemmSchedule, AttentionSchedule>;
 
 /// One word, e.g. `gemm.1:tile=256x256x64,waves=2x4`. Errors name the key and what is accepted.
 Expected<Schedule> parseSchedule(std::string_view text);

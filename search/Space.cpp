@@ -33,7 +33,7 @@ std::vector<Axis> spaceAxes(const Problem &problem, const Target &target, Genera
   using Axes = std::vector<Axis> (*)(const Problem &, const Target &);
   // In the order of the alternatives of `Schedule`.
   constexpr std::array<Axes, std::variant_size_v<Schedule>> makers{gemmAxes, rmsNormAxes,
-                                                                   tritonGemmAxes};
+                                                                   tritonGemmAxes, attentionAxes};
   return makers[indexOf({problem.family(), generator})](problem, target);
 }
 

@@ -26,6 +26,7 @@ struct Operator {
 
 const Operator &gemmOperator();
 const Operator &rmsNormOperator();
+const Operator &attentionOperator();
 
 /// Largest value of a size or a leading dimension: they travel as 32-bit kernel arguments.
 inline constexpr std::int64_t largestSize = 2147483647;

@@ -25,6 +25,7 @@ struct Planner {
 const Planner &gemmPlanner();
 const Planner &rmsNormPlanner();
 const Planner &tritonGemmPlanner();
+const Planner &attentionPlanner();
 
 template <typename T> constexpr T ceilDiv(T a, T b) { return (a + b - 1) / b; }
 

@@ -15,6 +15,7 @@ namespace kw {
 std::span<const Rule> gemmRules();
 std::span<const Rule> rmsNormRules();
 std::span<const Rule> tritonGemmRules();
+std::span<const Rule> attentionRules();
 
 /// Parts of gemmRules(), in this order.
 std::vector<Rule> gemmSupportRules();  ///< what codegen cannot do yet: the problem alone

@@ -23,7 +23,12 @@ std::vector<Problem> someProblems() {
         // At the limits of a tile's offsets and of a grid.
         "gemm m=4000 n=4000 k=8 b=nk lda=8000000 ldb=8000000", "gemm m=2000000000 n=1000 k=3 b=nk",
         "rmsnorm rows=512 cols=4096 residual=1", "rmsnorm rows=1 cols=13",
-        "rmsnorm rows=100000 cols=262144 dtype=f32", "rmsnorm rows=67108863 cols=8"}) {
+        "rmsnorm rows=100000 cols=262144 dtype=f32", "rmsnorm rows=67108863 cols=8",
+        "attention b=4 hq=64 hkv=8 sq=1 skv=8192 d=128", "attention b=1 hq=8 hkv=8 sq=4 skv=33 d=64",
+        "attention b=2 hq=128 hkv=1 sq=16 skv=1000 d=128 dtype=f16 mask=causal lse=1 layout=bshd",
+        // At the limits of a grid and of a tile's offsets.
+        "attention b=1000000 hq=64 hkv=8 sq=1 skv=100000 d=128",
+        "attention b=1 hq=131072 hkv=131072 sq=1 skv=4096 d=128 layout=bshd"}) {
     problems.push_back(*parseProblem(text));
   }
   return problems;
@@ -49,7 +54,7 @@ Schedule anySchedule(Family family, std::mt19937_64 &random) {
 }
 
 TEST(Rule, NamesAreUniqueAndTheProblemsRulesComeFirst) {
-  for (Family family : {Family::gemm, Family::rmsnorm}) {
+  for (Family family : {Family::gemm, Family::rmsnorm, Family::attention}) {
     std::set<std::string_view> names;
     bool decisionsRead = false;
     for (const Rule &rule : rules(family)) {
@@ -107,7 +112,7 @@ TEST(Rule, ReadsEachDecisionThatItDeclares) {
     }
   }
   std::string missing;
-  for (Family family : {Family::gemm, Family::rmsnorm}) {
+  for (Family family : {Family::gemm, Family::rmsnorm, Family::attention}) {
     for (const Rule &rule : rules(family)) {
       for (std::size_t i = 0; i < decisions(family).size(); ++i) {
         const std::string_view decision = decisions(family)[i].name;

@@ -10,6 +10,8 @@ nlohmann::ordered_json operatorFacts(const Problem &problem) {
     return gemmFacts(problem.gemm());
   case Family::rmsnorm:
     return rmsNormFacts(problem.rmsnorm());
+  case Family::attention:
+    break;
   }
   return {};
 }

@@ -1,0 +1,429 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The rules of attention: what no kernel of ours computes yet, by name, then tiling, paths,
+// pipeline and splits of decode.
+#include "ir/AttentionLayout.h"
+#include "ir/KernelPlan.h"
+#include "ir/Occupancy.h"
+#include "ir/plans/AttentionInterface.h"
+#include "ir/plans/AttentionLoop.h"
+#include "ir/rules/Registers.h"
+#include "ir/rules/Rules.h"
+
+#include <algorithm>
+#include <bit>
+#include <fmt/format.h>
+
+namespace kw {
+namespace {
+
+const Attention &op(const Problem &p) { return p.attention(); }
+const AttentionSchedule &of(const Schedule &s) { return std::get<AttentionSchedule>(s); }
+
+DecisionMask reads(std::initializer_list<std::string_view> names) {
+  return maskOf(Family::attention, names);
+}
+
+bool powerOfTwo(int value) { return std::has_single_bit(static_cast<unsigned>(value)); }
+
+// ---- Not supported yet ----
+
+/// `holds` and the text, of the problem alone.
+template <auto holds, auto fact> Rule notSupported(std::string_view name) {
+  return {name, 0, [](const Problem &p, const Schedule &, const Target &) { return holds(op(p)); },
+          [](const Problem &p, const Schedule &, const Target &) { return fact(op(p)); }};
+}
+
+bool isHalf(ElementType type) { return type == ElementType::f16 || type == ElementType::bf16; }
+
+std::vector<Rule> supportRules() {
+  using A = Attention;
+  return {
+      notSupported<[](const A &a) { return a.sq <= mostQueries; },
+                   [](const A &a) {
+                     return fmt::format("prefill, sq={}, is not supported yet; supported: sq of 1 "
+                                        "to {}",
+                                        a.sq, mostQueries);
+                   }>("notSupported.prefill"),
+      notSupported<[](const A &a) { return !a.latent(); },
+                   [](const A &) {
+                     return std::string("latent attention (d=576 dv=512 hkv=1) is not supported "
+                                        "yet; supported: d of 64 and 128, dv=d");
+                   }>("notSupported.latent"),
+      notSupported<[](const A &a) { return a.d == 64 || a.d == 128; },
+                   [](const A &a) {
+                     return fmt::format("d={} is not supported yet; supported: 64 128", a.d);
+                   }>("notSupported.headDimension"),
+      notSupported<[](const A &a) { return a.dv == a.d; },
+                   [](const A &a) {
+                     return fmt::format("dv={} is not supported yet; supported: dv=d", a.dv);
+                   }>("notSupported.valueDimension"),
+      notSupported<[](const A &a) { return isHalf(a.type); },
+                   [](const A &a) {
+                     return fmt::format("dtype={} is not supported yet; supported: bf16 f16",
+                                        name(a.type));
+                   }>("notSupported.type"),
+      notSupported<[](const A &a) { return a.kvType == a.type; },
+                   [](const A &a) {
+                     return fmt::format("kvdtype={} beside dtype={} is not supported yet; "
+                                        "supported: the same",
+                                        name(a.kvType), name(a.type));
+                   }>("notSupported.kvType"),
+      notSupported<[](const A &a) {
+        return a.mask == MaskKind::none || a.mask == MaskKind::causal;
+      },
+                   [](const A &) {
+                     return std::string("this mask is not supported yet; supported: none causal");
+                   }>("notSupported.mask"),
+      notSupported<[](const A &a) { return a.score == ScoreKind::none; },
+                   [](const A &) {
+                     return std::string("score is not supported yet; supported: score=none");
+                   }>("notSupported.score"),
+      notSupported<[](const A &a) { return 0 < a.scale; },
+                   [](const A &a) {
+                     return fmt::format("scale={} is not supported; supported: above 0", a.scale);
+                   }>("notSupported.scale"),
+      notSupported<[](const A &a) { return a.varlenFile.empty(); },
+                   [](const A &) {
+                     return std::string("varlen is not supported yet; supported: equal lengths");
+                   }>("notSupported.varlen"),
+      notSupported<[](const A &a) { return a.page == 0; },
+                   [](const A &a) {
+                     return fmt::format("page={} is not supported yet; supported: contiguous k "
+                                        "and v",
+                                        a.page);
+                   }>("notSupported.page"),
+      notSupported<[](const A &a) { return !a.sinks; },
+                   [](const A &) {
+                     return std::string("sinks=1 is not supported yet; supported: sinks=0");
+                   }>("notSupported.sinks"),
+      // Not a matter of time: V is turned by transposing reads, rows are reduced by lane swaps.
+      {"notSupported.laneOperations", 0,
+       [](const Problem &, const Schedule &, const Target &t) {
+         return t.transposingLdsRead && t.permlaneSwap;
+       },
+       [](const Problem &, const Schedule &, const Target &t) {
+         return fmt::format(
+             "attention needs transposing LDS reads and lane swaps, which {} has not", t.name);
+       }},
+  };
+}
+
+// ---- Tiling ----
+
+/// The older shapes leave four scores a lane where P's operand has eight, or the other way round.
+bool instructionHolds(const Problem &p, const Schedule &s, const Target &t) {
+  const auto &tile = of(s).tiling;
+  const bool isShape = (tile.mfmaM == 16 && tile.mfmaN == 16 && tile.mfmaK == 32) ||
+                       (tile.mfmaM == 32 && tile.mfmaN == 32 && tile.mfmaK == 16);
+  return isShape &&
+         findMatrixInstruction(t, tile.mfmaM, tile.mfmaN, tile.mfmaK, op(p).type, op(p).kvType);
+}
+
+constexpr int fewestColumns = 32; ///< of one or two score fragments and whole slices of P
+
+std::int64_t workItems(const Problem &p, const Schedule &s, const Target &t) {
+  const std::int64_t rowTiles = (op(p).packedRows() + of(s).tiling.rows - 1) / of(s).tiling.rows;
+  return op(p).b * op(p).hkv * rowTiles * of(s).split.kv * of(s).waves * t.waveSize;
+}
+constexpr std::int64_t mostWorkItems = std::int64_t(1) << 32; // a dispatch counts in 32 bits
+
+/// Elements between the first and the last row of a wave's tile.
+std::int64_t columnReach(const Problem &p, const Schedule &s) {
+  const std::int64_t pitch = op(p).layout == AttentionLayout::bshd ? op(p).hkv * op(p).d : op(p).d;
+  return of(s).tiling.columns * pitch;
+}
+/// The same of a tile of query rows: queries and the heads of a group.
+std::int64_t queryReach(const Problem &p) {
+  const AttentionStrides strides = attentionStrides(op(p).layout, op(p).hq, op(p).sq, op(p).d);
+  return op(p).sq * strides.sequence + op(p).group() * strides.head;
+}
+constexpr std::int64_t mostReach = (std::int64_t(1) << 30) - 1; // 2-byte elements, 31 bits
+
+std::vector<Rule> tilingRules() {
+  return {
+      {"matrixInstruction", reads({"mfmaM", "mfmaN", "mfmaK"}), instructionHolds,
+       [](const Problem &, const Schedule &s, const Target &) {
+         const auto &tile = of(s).tiling;
+         return fmt::format(
+             "matrix instruction {}x{}x{}; attention is made of 16x16x32 or 32x32x16", tile.mfmaM,
+             tile.mfmaN, tile.mfmaK);
+       }},
+      {"rows", reads({"rows", "mfmaN"}),
+       [](const Problem &, const Schedule &s, const Target &) {
+         return powerOfTwo(of(s).tiling.rows) && of(s).tiling.rows % of(s).tiling.mfmaN == 0;
+       },
+       [](const Problem &, const Schedule &s, const Target &) {
+         return fmt::format("{} rows; they are a power of two and whole fragments of {}",
+                            of(s).tiling.rows, of(s).tiling.mfmaN);
+       }},
+      {"usefulRows", reads({"rows"}),
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return of(s).tiling.rows <= std::max<std::int64_t>(32, powerOfTwoFrom(op(p).packedRows()));
+       },
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return fmt::format("{} rows a workgroup, but sq * hq / hkv is {}", of(s).tiling.rows,
+                            op(p).packedRows());
+       }},
+      {"columns", reads({"columns"}),
+       [](const Problem &, const Schedule &s, const Target &) {
+         return powerOfTwo(of(s).tiling.columns) && of(s).tiling.columns >= fewestColumns;
+       },
+       [](const Problem &, const Schedule &s, const Target &) {
+         return fmt::format("{} columns a wave; they are a power of two from {}",
+                            of(s).tiling.columns, fewestColumns);
+       }},
+      {"waves", reads({"waves"}),
+       [](const Problem &, const Schedule &s, const Target &t) {
+         return powerOfTwo(of(s).waves) && of(s).waves <= t.maxWavesPerWorkgroup;
+       },
+       [](const Problem &, const Schedule &s, const Target &t) {
+         return fmt::format("{} waves; they are a power of two up to {}", of(s).waves,
+                            t.maxWavesPerWorkgroup);
+       }},
+      {"usefulWaves", reads({"columns", "waves"}),
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return std::int64_t(of(s).waves - 1) * of(s).tiling.columns < op(p).skv;
+       },
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return fmt::format("the last of {} waves with {} columns each gets none of skv={}",
+                            of(s).waves, of(s).tiling.columns, op(p).skv);
+       }},
+      {"usefulSplits", reads({"columns", "waves", "splitKV"}),
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return std::int64_t(of(s).split.kv - 1) * of(s).stepColumns() < op(p).skv;
+       },
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return fmt::format("the last of {} splits with steps of {} columns gets none of skv={}",
+                            of(s).split.kv, of(s).stepColumns(), op(p).skv);
+       }},
+      {"gridSize", reads({"rows", "waves", "splitKV"}),
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         return workItems(p, s, t) < mostWorkItems;
+       },
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         return fmt::format("a grid of {} work-items; a dispatch has less than {}",
+                            workItems(p, s, t), mostWorkItems);
+       }},
+      {"addressRange", reads({"columns"}),
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return std::max(columnReach(p, s), queryReach(p)) <= mostReach;
+       },
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return fmt::format("offsets within a tile reach {} elements; at most {} fit",
+                            std::max(columnReach(p, s), queryReach(p)), mostReach);
+       }},
+      {"columnRange", 0,
+       [](const Problem &p, const Schedule &, const Target &) {
+         return op(p).skv <= largestColumns;
+       },
+       [](const Problem &p, const Schedule &, const Target &) {
+         return fmt::format("skv={}; positions of columns reach {}", op(p).skv, largestColumns);
+       }},
+  };
+}
+
+// ---- Paths and pipeline ----
+
+enum class Which { k, v };
+template <Which which> const GemmSchedule::Operand &operand(const Schedule &s) {
+  return which == Which::k ? of(s).k : of(s).v;
+}
+
+template <Which which> bool vectorHolds(const Problem &, const Schedule &s, const Target &t) {
+  const auto &decided = operand<which>(s);
+  switch (decided.path) {
+  case OperandPath::registers:
+    return decided.vectorBytes == 16;
+  case OperandPath::direct:
+    return decided.vectorBytes == 4 || (decided.vectorBytes == 16 && t.directToLds16);
+  case OperandPath::lds:
+    return decided.vectorBytes == 8 || decided.vectorBytes == 16;
+  }
+  return false;
+}
+
+template <Which which> std::string vectorFact(const Problem &, const Schedule &s, const Target &) {
+  return fmt::format("{} bytes a lane and load; fragments are loaded with 16, LDS takes 8 and 16 "
+                     "from registers, 4 and 16 directly",
+                     operand<which>(s).vectorBytes);
+}
+
+bool anyDirect(const Schedule &s) {
+  return of(s).k.path == OperandPath::direct || of(s).v.path == OperandPath::direct;
+}
+bool allDirect(const Schedule &s) {
+  return of(s).k.path == OperandPath::direct && of(s).v.path == OperandPath::direct;
+}
+
+/// What doesn't concern the schedule keeps its default, so that equal kernels have one text.
+bool stagesHold(const Problem &, const Schedule &s, const Target &) {
+  return anyDirect(s) ? of(s).pipeline.stages >= 2
+                      : of(s).pipeline.stages == AttentionSchedule().pipeline.stages;
+}
+
+bool prefetchHolds(const Problem &, const Schedule &s, const Target &) {
+  const auto &pipeline = of(s).pipeline;
+  if (allDirect(s)) {
+    return pipeline.prefetch == AttentionSchedule().pipeline.prefetch;
+  }
+  // Loads of one step are issued together, so that every wait counts the same from the first step.
+  return anyDirect(s) ? pipeline.prefetch == pipeline.stages - 1 : pipeline.prefetch <= 2;
+}
+
+int loadsInFlight(const Problem &p, const Schedule &s) {
+  const auto in = [&](TileOperand which) {
+    const KvTile tile = kvTile(op(p), of(s), which);
+    return tile.pieces * (tile.layout.path == OperandPath::direct ? of(s).pipeline.stages
+                                                                  : of(s).pipeline.prefetch + 1);
+  };
+  return in(TileOperand::k) + in(TileOperand::v);
+}
+
+std::vector<Rule> pipelineRules() {
+  return {
+      {"vPath", reads({"vPath"}),
+       [](const Problem &, const Schedule &s, const Target &) {
+         return of(s).v.path != OperandPath::registers;
+       },
+       [](const Problem &, const Schedule &, const Target &) {
+         return std::string("v=registers: V is turned by transposing reads of LDS");
+       }},
+      {"kVector", reads({"kPath", "kVector"}), vectorHolds<Which::k>, vectorFact<Which::k>},
+      {"vVector", reads({"vPath", "vVector"}), vectorHolds<Which::v>, vectorFact<Which::v>},
+      {"kLayout", reads({"kPath", "kLayout"}),
+       [](const Problem &, const Schedule &s, const Target &) {
+         return of(s).k.path != OperandPath::registers ||
+                of(s).k.layout == AttentionSchedule().k.layout;
+       },
+       [](const Problem &, const Schedule &, const Target &) {
+         return std::string("k=registers has no LDS to lay out");
+       }},
+      // Chunks of 256 bytes: no granule of 16 bytes is moved whole.
+      {"kSwizzle", reads({"kPath", "kLayout", "kVector"}),
+       [](const Problem &, const Schedule &s, const Target &) {
+         return of(s).k.path != OperandPath::direct || of(s).k.vectorBytes == 16 ||
+                of(s).k.layout == LdsLayout::plain;
+       },
+       [](const Problem &, const Schedule &s, const Target &) {
+         return fmt::format("direct loads of {} bytes keep LDS plain", of(s).k.vectorBytes);
+       }},
+      {"vSwizzle", reads({"vPath", "vLayout", "vVector"}),
+       [](const Problem &, const Schedule &s, const Target &) {
+         return of(s).v.path != OperandPath::direct || of(s).v.vectorBytes == 16 ||
+                of(s).v.layout == LdsLayout::plain;
+       },
+       [](const Problem &, const Schedule &s, const Target &) {
+         return fmt::format("direct loads of {} bytes keep LDS plain", of(s).v.vectorBytes);
+       }},
+      {"stages", reads({"kPath", "vPath", "stages"}), stagesHold,
+       [](const Problem &, const Schedule &s, const Target &) {
+         return fmt::format("stages={}; direct loads need 2 or more, without them it stays {}",
+                            of(s).pipeline.stages, AttentionSchedule().pipeline.stages);
+       }},
+      {"prefetch", reads({"kPath", "vPath", "stages", "prefetch"}), prefetchHolds,
+       [](const Problem &, const Schedule &s, const Target &) {
+         return fmt::format("prefetch={} with stages={}: up to 2 without direct loads, stages - 1 "
+                            "beside them, {} where all are direct",
+                            of(s).pipeline.prefetch, of(s).pipeline.stages,
+                            AttentionSchedule().pipeline.prefetch);
+       }},
+      {"combine", reads({"splitKV", "combine"}),
+       [](const Problem &, const Schedule &s, const Target &) {
+         return of(s).split.kv > 1 || of(s).split.combine == Combine::launch;
+       },
+       [](const Problem &, const Schedule &, const Target &) {
+         return std::string("combine=last without splits");
+       }},
+      {"pendingLast", reads({"combine"}),
+       [](const Problem &, const Schedule &s, const Target &) {
+         return of(s).split.combine == Combine::launch;
+       },
+       [](const Problem &, const Schedule &, const Target &) {
+         return std::string("combine=last: not supported yet");
+       }},
+      {"loadsInFlight",
+       reads({"columns", "mfmaM", "mfmaK", "kPath", "vPath", "kVector", "vVector", "stages",
+              "prefetch"}),
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         return loadsInFlight(p, s) <= t.maxVmcnt;
+       },
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         return fmt::format("{} loads of a wave in flight; the wait counter holds {}",
+                            loadsInFlight(p, s), t.maxVmcnt);
+       }},
+  };
+}
+
+// ---- LDS and registers ----
+
+LaunchPlan mainLaunch(const Problem &p, const Schedule &s, const Target &t) {
+  return makePlan(p, s, t).launches[0];
+}
+
+/// Waves per SIMD that a workgroup needs to be resident, and that its registers allow.
+struct Occupancies {
+  int needed = 0, allowed = 0;
+};
+Occupancies occupancies(const Problem &p, const Schedule &s, const Target &t) {
+  const RegisterUse use = mainLaunch(p, s, t).registers;
+  return {(of(s).waves + t.simdsPerCu - 1) / t.simdsPerCu,
+          occupancyByRegisters(t, use.vgpr(), use.agpr())};
+}
+
+std::vector<Rule> capacityRules() {
+  return {
+      {"ldsCapacity",
+       reads({"rows", "columns", "waves", "mfmaM", "mfmaK", "kPath", "vPath", "kLayout", "vLayout",
+              "kVector", "vVector", "stages"}),
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         return attentionLds(op(p), of(s)).bytes() <= t.ldsBytes;
+       },
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         return fmt::format("LDS {} > {} bytes", attentionLds(op(p), of(s)).bytes(), t.ldsBytes);
+       }},
+      {"registers",
+       reads({"rows", "columns", "waves", "mfmaM", "mfmaN", "mfmaK", "kPath", "vPath", "kVector",
+              "vVector", "prefetch"}),
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         return fits(mainLaunch(p, s, t).registers, of(s).waves, t);
+       },
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         return registerShortage(mainLaunch(p, s, t).registers, of(s).waves, t);
+       }},
+      {"occupancy",
+       reads({"rows", "columns", "waves", "mfmaM", "mfmaN", "mfmaK", "kPath", "vPath", "kVector",
+              "vVector", "prefetch", "wavesPerSimd"}),
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         const int asked = of(s).pipeline.wavesPerSimd;
+         const Occupancies range = occupancies(p, s, t);
+         return asked == 0 || (range.needed <= asked && asked <= range.allowed);
+       },
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         const Occupancies range = occupancies(p, s, t);
+         return fmt::format("{} waves per SIMD asked for; a workgroup needs {}, registers allow {}",
+                            of(s).pipeline.wavesPerSimd, range.needed, range.allowed);
+       }},
+  };
+}
+
+std::vector<Rule> makeRules() {
+  std::vector<Rule> all = supportRules();
+  for (auto part : {tilingRules, pipelineRules, capacityRules}) {
+    const std::vector<Rule> rules = part();
+    all.insert(all.end(), rules.begin(), rules.end());
+  }
+  // Rules of the problem alone come first.
+  std::stable_partition(all.begin(), all.end(), [](const Rule &rule) { return rule.reads == 0; });
+  return all;
+}
+
+} // namespace
+
+std::span<const Rule> attentionRules() {
+  static const std::vector<Rule> all = makeRules();
+  return all;
+}
+
+} // namespace kw
