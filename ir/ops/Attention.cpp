@@ -146,9 +146,22 @@ void readSizes(KeyValues &values, Attention &op) {
   }
 }
 
+/// Before strides are multiplied out: they would overflow.
+void checkSizes(KeyValues &values, const Attention &op) {
+  const auto rows = [&](std::int64_t heads, std::int64_t sequence) {
+    return static_cast<double>(op.b) * static_cast<double>(heads) * static_cast<double>(sequence);
+  };
+  const double elements = std::max(rows(op.hq, op.sq), rows(op.hkv, op.skv)) *
+                          static_cast<double>(std::max(op.d, op.dv));
+  if (elements * 4 >= static_cast<double>(largestTensorBytes)) {
+    values.complain("the sizes give a tensor of more than 2^50 bytes; accepted: smaller sizes");
+  }
+}
+
 Problem read(KeyValues &values) {
   Attention op;
   readSizes(values, op);
+  checkSizes(values, op);
   op.type = typeOf(typeNames[values.choice("dtype", typeNames, bf16Row)]);
   op.kvType = op.type;
   if (values.has("kvdtype")) {

@@ -375,8 +375,8 @@ Occupancies occupancies(const Problem &p, const Schedule &s, const Target &t) {
 std::vector<Rule> capacityRules() {
   return {
       {"ldsCapacity",
-       reads({"rows", "columns", "waves", "mfmaM", "mfmaK", "kPath", "vPath", "kLayout", "vLayout",
-              "kVector", "vVector", "stages"}),
+       reads({"rows", "columns", "waves", "kPath", "vPath", "kLayout", "vLayout", "kVector",
+              "vVector", "stages"}),
        [](const Problem &p, const Schedule &s, const Target &t) {
          return attentionLds(op(p), of(s)).bytes() <= t.ldsBytes;
        },
