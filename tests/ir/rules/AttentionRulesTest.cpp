@@ -22,10 +22,10 @@ std::string firstRule(const std::string &problem, const std::string &schedule) {
 
 TEST(AttentionRules, RefusesByNameWhatNoKernelComputes) {
   const auto rule = [](const std::string &problem) { return firstRule(problem, "attention.1:"); };
-  const std::string sizes = "attention b=1 hq=16 hkv=2 sq=1 skv=64 ";
+  const std::string sizes = "attention b=1 hq=16 hkv=2 sq=1 skv=640 ";
   EXPECT_EQ(rule(sizes + "d=128"), "");
-  EXPECT_EQ(rule("attention b=1 hq=16 hkv=2 sq=17 skv=64 d=128"), "notSupported.prefill");
-  EXPECT_EQ(rule("attention b=1 hq=16 hkv=1 sq=1 skv=64 d=576 dv=512"), "notSupported.latent");
+  EXPECT_EQ(rule("attention b=1 hq=16 hkv=2 sq=17 skv=640 d=128"), "notSupported.prefill");
+  EXPECT_EQ(rule("attention b=1 hq=16 hkv=1 sq=1 skv=640 d=576 dv=512"), "notSupported.latent");
   EXPECT_EQ(rule(sizes + "d=192 dv=128"), "notSupported.headDimension");
   EXPECT_EQ(rule(sizes + "d=128 dv=64"), "notSupported.valueDimension");
   EXPECT_EQ(rule(sizes + "d=128 dtype=f32"), "notSupported.type");
