@@ -40,14 +40,14 @@ std::uint8_t *TensorContents::data(std::string_view name) const {
   return found == entries.end() ? nullptr : found->second.bytes.data();
 }
 
-Expected<std::unique_ptr<Oracle>> makeOracle(const Problem &problem, const LaunchPlan &launch) {
+Expected<std::unique_ptr<Oracle>> makeOracle(const Problem &problem, const KernelPlan &plan) {
   switch (problem.family()) {
   case Family::gemm:
-    return makeGemmOracle(problem.gemm(), launch);
+    return makeGemmOracle(problem.gemm(), plan.launches.front());
   case Family::rmsnorm:
-    return makeRmsNormOracle(problem.rmsnorm(), launch);
+    return makeRmsNormOracle(problem.rmsnorm(), plan.launches.front());
   case Family::attention:
-    break;
+    return makeAttentionOracle(problem.attention(), plan);
   }
   return failed("validation does not cover this family yet");
 }

@@ -100,9 +100,11 @@ public:
 };
 
 /// Fails if the reference does not cover the problem.
-Expected<std::unique_ptr<Oracle>> makeOracle(const Problem &problem, const LaunchPlan &launch);
+Expected<std::unique_ptr<Oracle>> makeOracle(const Problem &problem, const KernelPlan &plan);
 
 Expected<std::unique_ptr<Oracle>> makeGemmOracle(const Gemm &gemm, const LaunchPlan &launch);
 Expected<std::unique_ptr<Oracle>> makeRmsNormOracle(const RmsNorm &norm, const LaunchPlan &launch);
+Expected<std::unique_ptr<Oracle>> makeAttentionOracle(const Attention &attention,
+                                                      const KernelPlan &plan);
 
 } // namespace kw

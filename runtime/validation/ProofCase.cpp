@@ -77,7 +77,7 @@ Expected<ProofCase> ProofCase::make(const CodeObject &object, const Problem &pro
   proofCase.problem = problem;
   proofCase.plan = makePlan(problem, schedule, target);
   proofCase.operands = tensors(problem);
-  Expected<std::unique_ptr<Oracle>> oracle = makeOracle(problem, proofCase.mainLaunch());
+  Expected<std::unique_ptr<Oracle>> oracle = makeOracle(problem, proofCase.plan);
   if (!oracle) {
     return tl::unexpected<Error>(oracle.error());
   }

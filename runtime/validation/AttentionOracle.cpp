@@ -1,0 +1,201 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Bounds are derived in runtime/README.md.
+#include "runtime/Numbers.h"
+#include "runtime/RandomValues.h"
+#include "runtime/reference/Attention.h"
+#include "runtime/validation/AttentionInputs.h"
+#include "runtime/validation/AttentionTiles.h"
+#include "runtime/validation/Oracle.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace kw {
+namespace {
+
+constexpr double f32Roundoff = 0x1p-24;
+
+/// Error of the exponent: scale and log2(e) in f32, their products with score and maximum, the
+/// difference of the two; per unit of the largest score.
+constexpr double exponentRoundings = 8;
+/// Relative, per weight: its exponential, to one unit in the last place, and that of a rescaling.
+constexpr double weightRoundings = 8;
+/// Per step: exponential and product of a rescaling.
+constexpr double rescaleRoundings = 3;
+/// Fewest columns between two rescalings.
+constexpr double fewestColumns = 16;
+/// Reciprocal of the sum, the product with it, conversion.
+constexpr double divisionRoundings = 16;
+
+/// Relative error of the weights of a row.
+double weightError(const Attention &op, const AttentionRow &row, bool exact) {
+  const double scores = exponentRoundings * row.largestScore;
+  const double sums = static_cast<double>(op.d + 2) * row.largestProducts;
+  const double steps = std::ceil(static_cast<double>(row.visible) / fewestColumns);
+  const double others = rescaleRoundings * steps + weightRoundings + sums;
+  return f32Roundoff * (scores + (exact ? 0 : others));
+}
+
+/// Error of the sum of weights, and of each sum of weights and values, relative to its terms.
+double sumError(const AttentionRow &row, bool exact) {
+  return exact ? 0 : f32Roundoff * static_cast<double>(row.visible + 2);
+}
+
+double outputError(const Attention &op, const AttentionRow &row, double value, double magnitude,
+                   double absolute, bool exact) {
+  const double weights = weightError(op, row, exact);
+  const double roundoff = unitRoundoff(op.kvType); // of the weights as an operand
+  const double division = divisionRoundings * f32Roundoff * std::fabs(value);
+  if (exact) {
+    // Weights of the maximum are 1; of the others each sum takes a part, all or nothing.
+    const double below = row.belowMaximum * (largestExactValue * (1 + roundoff) + std::fabs(value));
+    return weights * (magnitude + std::fabs(value)) + division + below;
+  }
+  const double sums = sumError(row, exact);
+  const double underflow =
+      roundoff * smallestNormal(op.kvType) * absolute * row.inverseMaximum; // absolute, each weight
+  return (weights + roundoff + sums) * magnitude + (weights + sums) * std::fabs(value) + division +
+         underflow;
+}
+
+double lseError(const Attention &op, const AttentionRow &row, bool exact) {
+  const double logarithm =
+      f32Roundoff * (4 * (std::fabs(row.lse) + row.largestScore) + divisionRoundings);
+  return weightError(op, row, exact) + sumError(row, exact) + (exact ? row.belowMaximum : 0) +
+         logarithm;
+}
+
+class AttentionOracle final : public Oracle {
+public:
+  AttentionOracle(const Attention &op, const KernelPlan &plan)
+      : op(op), tiles(op, plan), inputs(op) {}
+
+  std::vector<InputSet> inputSets(std::uint64_t seed) const override {
+    const bool exact = inputs.exactSums();
+    return {{"random", seed, false}, {"selected", seed + 1, exact}, {"uniform", seed + 2, exact}};
+  }
+
+  std::vector<OutputBlock> blocksOf(std::uint64_t workgroup) const override {
+    return tiles.blocksOf(workgroup);
+  }
+
+  std::vector<std::vector<std::uint64_t>>
+  needed(const std::vector<std::uint64_t> &workgroups) const override {
+    return tiles.needed(workgroups);
+  }
+
+  void fill(const InputSet &set, std::span<const OutputBlock> blocks,
+            const TensorContents &contents) const override {
+    std::set<std::pair<std::int64_t, std::int64_t>> keyHeads;
+    for (const OutputBlock &block : blocks) {
+      if (block.tensor != "o") {
+        continue;
+      }
+      const AttentionBlock part = tiles.part(block);
+      keyHeads.insert({part.batch, part.head / op.group()});
+      inputs.fillQueries(set, part, contents.data("q"));
+    }
+    for (const auto &[batch, head] : keyHeads) {
+      inputs.fillHead(set, batch, head, contents.data("k"), contents.data("v"));
+    }
+  }
+
+  Expectation expect(const InputSet &set, const OutputBlock &block,
+                     const TensorContents &contents) const override {
+    const bool output = block.tensor == "o";
+    const AttentionReference reference = referenceAttention(
+        op, contents.data("q"), contents.data("k"), contents.data("v"), tiles.part(block), output);
+    return output ? expectOutput(reference, set.exact) : expectLse(reference, set.exact);
+  }
+
+  double tolerance() const override {
+    AttentionRow row;
+    row.visible = op.skv;
+    row.largestScore = row.largestProducts = inputs.largestRandomProducts();
+    const double error = 2 * weightError(op, row, false) + 2 * sumError(row, false) +
+                         unitRoundoff(op.kvType) + 2 * divisionRoundings * f32Roundoff;
+    return error + unitRoundoff(op.outType) * (1 + error);
+  }
+
+  /// Two products, and the exponentials between them, which cost the emulator more.
+  double workPerWorkgroup() const override {
+    constexpr double softmaxAgainstMatrix = 400; // emulated cost of a score [measured: README.md]
+    return (2.0 * static_cast<double>(op.d + op.dv) + softmaxAgainstMatrix) *
+           static_cast<double>(tiles.rowsPerTile()) *
+           (static_cast<double>(op.skv) / static_cast<double>(tiles.splits()) +
+            static_cast<double>(tiles.columnsPerStep()));
+  }
+
+  std::vector<std::vector<Problem>> neighbours() const override;
+
+private:
+  Expectation expectOutput(const AttentionReference &reference, bool exact) const {
+    Expectation all;
+    for (std::size_t i = 0; i < reference.value.size(); ++i) {
+      const std::size_t dv = static_cast<std::size_t>(op.dv);
+      const AttentionRow &row = reference.rows[i / dv];
+      all.error.push_back(outputError(op, row, reference.value[i], reference.magnitude[i],
+                                      reference.absolute[i % dv], exact));
+    }
+    all.value = reference.value;
+    all.scale = reference.magnitude;
+    return all;
+  }
+
+  Expectation expectLse(const AttentionReference &reference, bool exact) const {
+    Expectation all;
+    for (const AttentionRow &row : reference.rows) {
+      all.value.push_back(row.lse);
+      all.error.push_back(row.visible > 0 ? lseError(op, row, exact) : 0);
+      all.scale.push_back(1 + std::fabs(row.lse));
+    }
+    return all;
+  }
+
+  Problem withSizes(std::int64_t b, std::int64_t sq, std::int64_t skv,
+                    AttentionLayout layout) const {
+    Attention other = op;
+    other.b = b;
+    other.sq = sq;
+    other.skv = skv;
+    other.layout = layout;
+    return {other};
+  }
+
+  Attention op;
+  AttentionTiles tiles;
+  AttentionInputs inputs;
+};
+
+/// Every size is an argument of the kernel: where the problem is long its edges are tried with few
+/// steps that end alike.
+std::vector<std::vector<Problem>> AttentionOracle::neighbours() const {
+  using enum AttentionLayout;
+  const AttentionLayout other = op.layout == bhsd ? bshd : bhsd;
+  const std::int64_t step = tiles.columnsPerStep();
+  const std::int64_t period = step * tiles.splits();
+  const std::int64_t longest = 2 * period + step;
+  const std::int64_t skv = op.skv <= longest ? op.skv : period + op.skv % period;
+  const std::int64_t queries = op.sq == 1 ? 3 : 1;
+  return {{withSizes(1, op.sq, std::max<std::int64_t>(skv - 1, 1), op.layout)},
+          {withSizes(1, op.sq, skv + 1, other)},
+          {withSizes(2, op.sq, 1, op.layout)},
+          {withSizes(1, 16, std::max<std::int64_t>(std::min<std::int64_t>(step - 1, 9), 1), other),
+           withSizes(1, op.sq + 1, 2, other)},
+          {withSizes(op.b == 2 ? 3 : 2, queries, step + 1, op.layout)}};
+}
+
+} // namespace
+
+Expected<std::unique_ptr<Oracle>> makeAttentionOracle(const Attention &attention,
+                                                      const KernelPlan &plan) {
+  if (Expected<void> covered = checkReferenceCovers(attention); !covered) {
+    return tl::unexpected<Error>(covered.error());
+  }
+  return std::make_unique<AttentionOracle>(attention, plan);
+}
+
+} // namespace kw
