@@ -42,6 +42,19 @@ class Launch:
 
 
 @dataclasses.dataclass(frozen=True)
+class Workspace:
+    """Memory of a launch sequence beside its tensors; the caller provides it."""
+
+    name: str
+    bytes: str  # expression
+    zeroed: bool  # holds zeros before the first launch
+    reset: bool  # holds zeros again after the last one
+
+    def bytes_of(self, sizes: Mapping[str, int]) -> int:
+        return evaluate(self.bytes, sizes)
+
+
+@dataclasses.dataclass(frozen=True)
 class Kernel:
     """One code object that computes one problem for every run-time size inside its guards."""
 
@@ -57,6 +70,7 @@ class Kernel:
     guards: tuple[str, ...]
     alignment: Mapping[str, int]  # bytes, by tensor
     launches: tuple[Launch, ...]
+    workspaces: tuple[Workspace, ...]
     rank: float  # predicted or measured microseconds of the problem that it was tuned for
 
     def refusal(self, sizes: Mapping[str, int]) -> str | None:
@@ -100,6 +114,7 @@ def _kernel(row: Mapping[str, Any], folder: Path) -> Kernel:
         guards=tuple(row["guards"]),
         alignment=row["alignment"],
         launches=tuple(_launch(launch) for launch in row["launches"]),
+        workspaces=tuple(Workspace(**workspace) for workspace in row.get("workspaces", ())),
         rank=row["time_us"],
     )
 

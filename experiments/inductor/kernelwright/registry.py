@@ -87,6 +87,18 @@ class Registry:
             raise NoKernel("; ".join(reasons) or f"no kernel for {operator} is loaded")
         return None
 
+    @staticmethod
+    def _workspaces(
+        kernel: Kernel, sizes: Mapping[str, int], device: torch.device
+    ) -> dict[str, torch.Tensor]:
+        """The caching allocator gives them back to whoever asks next on the same stream."""
+        return {
+            workspace.name: (torch.zeros if workspace.zeroed else torch.empty)(
+                workspace.bytes_of(sizes), dtype=torch.uint8, device=device
+            )
+            for workspace in kernel.workspaces
+        }
+
     def run(
         self,
         kernel: Kernel,
@@ -98,7 +110,8 @@ class Registry:
         if self.launcher is None:
             self._hip = self._hip or HipLauncher()
         launcher = self.launcher or self._hip
-        addresses = {name: tensor.data_ptr() for name, tensor in tensors.items()}
+        scratch = self._workspaces(kernel, sizes, next(iter(tensors.values())).device)
+        addresses = {name: tensor.data_ptr() for name, tensor in {**tensors, **scratch}.items()}
         for launch in kernel.launches:
             values = {**addresses, **sizes, **(scalars or {})}
             launcher.launch(kernel, launch, launch.grid_of(sizes), values)

@@ -11,7 +11,7 @@ nlohmann::ordered_json operatorFacts(const Problem &problem) {
   case Family::rmsnorm:
     return rmsNormFacts(problem.rmsnorm());
   case Family::attention:
-    break;
+    return attentionFacts(problem.attention());
   }
   return {};
 }

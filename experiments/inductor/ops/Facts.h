@@ -13,6 +13,7 @@ namespace kw {
 
 nlohmann::ordered_json gemmFacts(const Gemm &gemm);
 nlohmann::ordered_json rmsNormFacts(const RmsNorm &norm);
+nlohmann::ordered_json attentionFacts(const Attention &attention);
 
 nlohmann::ordered_json operatorFacts(const Problem &problem);
 

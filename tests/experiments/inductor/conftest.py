@@ -76,6 +76,49 @@ RMSNORM = {
         }
     ],
 }  # fmt: skip
+STRIDES = [f"{tensor}_{axis}" for tensor in "qkvo" for axis in "bhs"]
+ATTENTION = {
+    "name": "attention_test",
+    "operator": "attention",
+    "facts": {
+        "dtype": "bf16", "kvdtype": "bf16", "hq": 8, "hkv": 2, "d": 64, "dv": 64,
+        "mask": "causal", "scale": 0.125, "lse": 0,
+    },
+    "problem": "attention b=2 hq=8 hkv=2 sq=1 skv=256 d=64 dtype=bf16 mask=causal",
+    "schedule": "attention.1:splitkv=4",
+    "target": "gfx950",
+    "code_object": "attention_test.hsaco",
+    "sizes": ["b", "sq", "skv", *STRIDES],
+    "guards": ["b >= 1", "sq >= 1", "sq <= 16", "skv >= 1", "k_s % 8 == 0"],
+    "alignment": {"q": 16, "k": 16, "v": 16, "o": 8},
+    "workspaces": [
+        {"name": "partial", "bytes": "4 * b * 8 * sq * 64 * 4", "zeroed": False, "reset": False},
+        {"name": "semaphore", "bytes": "b * 8", "zeroed": True, "reset": True},
+    ],
+    "time_us": 4.0,
+    "launches": [
+        {
+            "kernel": "attention_test_main",
+            "grid": ["b * 8 * ceildiv(sq * 4, 16)", "1", "1"],
+            "block": [256, 1, 1],
+            "dynamic_lds": 0,
+            "kernarg_bytes": 56,
+            "args": [
+                pointer("q", 0), pointer("k", 8), pointer("v", 16), pointer("partial", 24),
+                pointer("semaphore", 32), number("b", "i32", 40), number("sq", "i32", 44),
+                number("skv", "i32", 48),
+            ],
+        },
+        {
+            "kernel": "attention_test_combine",
+            "grid": ["ceildiv(b * sq * 8, 4)", "1", "1"],
+            "block": [256, 1, 1],
+            "dynamic_lds": 0,
+            "kernarg_bytes": 16,
+            "args": [pointer("partial", 0), pointer("o", 8)],
+        },
+    ],
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -84,7 +127,7 @@ def bundle(tmp_path):
     folder = tmp_path / "bundle"
     (folder / "kernels").mkdir(parents=True)
     rows = []
-    for row in (GEMM, RMSNORM):
+    for row in (GEMM, RMSNORM, ATTENTION):
         image = row["name"].encode()
         (folder / "kernels" / row["code_object"]).write_bytes(image)
         rows.append(row | {"sha256": hashlib.sha256(image).hexdigest()})

@@ -12,6 +12,7 @@ import torch
 from kernelwright.launch import pack
 
 BF16 = torch.bfloat16
+OUTPUTS = ("c", "y", "sum", "o", "lse")
 
 
 class EmulatorLauncher:
@@ -30,13 +31,15 @@ class EmulatorLauncher:
 
     def launch(self, kernel, launch, grid, values):
         segment, addresses = pack(launch, values), {}
+        workspaces = {item.name: item.bytes_of(values) for item in kernel.workspaces}
+        written = {*OUTPUTS, *workspaces}
         arguments = [self._argument(item, segment, addresses) for item in launch.arguments]
         buffers = {}
         for name, address in addresses.items():
-            size = self.tensor_bytes[name]
+            size = workspaces.get(name) or self.tensor_bytes[name]
             (self.folder / f"{name}.bin").write_bytes(ctypes.string_at(address, size))
             buffers[name] = {
-                "bytes": size, "role": "output" if name in ("c", "y", "sum") else "input",
+                "bytes": size, "role": "output" if name in written else "input",
                 "init": {"file": f"{name}.bin"}, "save": f"{name}.out",
             }  # fmt: skip
         manifest = {
@@ -49,10 +52,9 @@ class EmulatorLauncher:
             [self.kw, "launch", self.folder / "launch.json", "--json"], capture_output=True, text=True
         )
         assert run.returncode == 0, run.stdout + run.stderr
-        for name in ("c", "y", "sum"):
-            if name in addresses:
-                data = (self.folder / f"{name}.out").read_bytes()
-                ctypes.memmove(addresses[name], data, len(data))
+        for name in written & addresses.keys():
+            data = (self.folder / f"{name}.out").read_bytes()
+            ctypes.memmove(addresses[name], data, len(data))
         self.launches += 1
 
 
@@ -110,3 +112,47 @@ def test_add_rms_norm(tuned):
     wide = total.double()
     expected = wide / (wide.square().mean(-1, keepdim=True) + eps).sqrt() * weight.double()
     torch.testing.assert_close(y.double(), expected, rtol=2**-7, atol=1e-6)
+
+
+def attention_operands(b, hq, hkv, sq, skv, d, layout):
+    """Normal, and strided as [b, s, h, d] in memory where the layout says so."""
+    generator = torch.Generator().manual_seed(skv)
+
+    def one(heads, length):
+        tensor = torch.randn(b, heads, length, d, generator=generator).to(BF16)
+        if layout == "bshd":
+            tensor = tensor.transpose(1, 2).contiguous().transpose(1, 2)
+        return tensor
+
+    return one(hq, sq), one(hkv, skv), one(hkv, skv)
+
+
+def exact_attention(q, k, v, causal):
+    group, (sq, skv) = q.shape[1] // k.shape[1], (q.shape[2], k.shape[2])
+    keys, values = (tensor.double().repeat_interleave(group, 1) for tensor in (k, v))
+    scores = q.double() @ keys.transpose(-1, -2) / q.shape[-1] ** 0.5
+    if causal:
+        scores = scores.masked_fill(~torch.ones(sq, skv, dtype=torch.bool).tril(skv - sq), -torch.inf)
+    lse = scores.logsumexp(-1)
+    return (scores - lse.masked_fill(lse.isneginf(), 0).unsqueeze(-1)).exp() @ values, lse
+
+
+# One kernel for every batch, number of queries and columns, and for both orders in memory; a long
+# sequence is tuned to splits, which take a second launch.
+@pytest.mark.parametrize(
+    "tuned_for, launches, b, sq, skv, layout",
+    [(32, 1, 1, 1, 300, "bhsd"), (8192, 2, 2, 3, 777, "bshd"), (8192, 2, 2, 4, 2, "bhsd")],
+)
+def test_attention(tuned, tuned_for, launches, b, sq, skv, layout):
+    hq, hkv, d = 8, 2, 64
+    launcher = tuned(
+        f"attention b=1 hq={hq} hkv={hkv} sq=2 skv={tuned_for} d={d} dtype=bf16 mask=causal lse=1",
+        {"q": b * hq * sq * d * 2, "k": b * hkv * skv * d * 2, "v": b * hkv * skv * d * 2,
+         "o": b * hq * sq * d * 2, "lse": b * hq * sq * 4},
+    )  # fmt: skip
+    q, k, v = attention_operands(b, hq, hkv, sq, skv, d, layout)
+    o, lse = torch.ops.kernelwright.attention_decode_lse(q, k, v, causal=True)
+    assert launcher.launches == launches
+    expected, expected_lse = exact_attention(q, k, v, causal=True)
+    torch.testing.assert_close(o.double(), expected, rtol=2**-6, atol=2**-8)
+    torch.testing.assert_close(lse.double(), expected_lse, rtol=1e-5, atol=1e-5)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The torch operators, one file a family. Importing them registers them."""
 
+from .attention import attention_decode, attention_decode_lse
 from .gemm import gemm
 from .rmsnorm import add_rms_norm, rms_norm
 
-__all__ = ["add_rms_norm", "gemm", "rms_norm"]
+__all__ = ["add_rms_norm", "attention_decode", "attention_decode_lse", "gemm", "rms_norm"]
