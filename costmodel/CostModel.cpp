@@ -23,14 +23,17 @@ struct CostModel::Context {
 
   Context(const Problem &p, const Target &t) : problem(p), target(t), facts(problemFacts(p)) {}
 
-  LaunchProfile profile(const Schedule &schedule, const LaunchPlan &launch) {
+  LaunchProfile profile(const Schedule &schedule, const KernelPlan &plan,
+                        const LaunchPlan &launch) {
     Inline<LoopSummary, 8> summaries;
     for (const Region &region : launch.regions) {
       summaries.push_back(loops.find(region.loop, [&] {
         return summarise(loopTotals(problem, schedule, target, launch, region));
       }));
     }
-    return profileLaunch(launch, {summaries.data(), summaries.size()}, facts, target, reuse);
+    return profileLaunch(launch, {summaries.data(), summaries.size()}, facts, target, reuse,
+                         &launch == &plan.launches.front() ? ReadsFrom::inputs
+                                                           : ReadsFrom::workspace);
   }
 
   Estimate estimate(const Schedule &schedule, const KernelPlan &plan);
@@ -64,7 +67,7 @@ void replaceByCompiled(LaunchPlan &launch, const CompiledFacts &compiled) {
 Estimate CostModel::Context::estimate(const Schedule &schedule, const KernelPlan &plan) {
   Estimate result;
   for (const LaunchPlan &launch : plan.launches) {
-    result.timeUs += addLaunchTerms(profile(schedule, launch), target, result.termsUs);
+    result.timeUs += addLaunchTerms(profile(schedule, plan, launch), target, result.termsUs);
   }
   const auto largest = std::max_element(result.termsUs.begin(), result.termsUs.end());
   result.limiter = static_cast<Term>(largest - result.termsUs.begin());
@@ -101,7 +104,7 @@ double CostModel::timeUs(const Schedule &schedule) {
   const KernelPlan plan = makePlan(context->problem, schedule, context->target);
   double us = 0;
   for (const LaunchPlan &launch : plan.launches) {
-    us += launchUs(context->profile(schedule, launch), context->target);
+    us += launchUs(context->profile(schedule, plan, launch), context->target);
   }
   return us;
 }

@@ -75,6 +75,24 @@ double requestedBytes(std::int32_t bytes, std::int64_t pitch) {
   return request * std::max(1.0, 1 + (bytes - alignment) / request);
 }
 
+/// Groups of `share` tiles.
+double sharedTiles(std::int64_t tiles, std::int32_t share) {
+  return static_cast<double>((tiles + share - 1) / share);
+}
+
+/// Bytes of the results.
+double outputBytes(const Problem &problem) {
+  double bytes = 0;
+  for (const Tensor &tensor : tensors(problem)) {
+    double elements = tensor.role == BufferRole::output ? 1 : 0;
+    for (const std::int64_t size : tensor.shape) {
+      elements *= static_cast<double>(size);
+    }
+    bytes += elements * bitWidth(tensor.type) / 8;
+  }
+  return bytes;
+}
+
 struct TrafficSums {
   SharedBytes read;      ///< of one workgroup, as requested
   double again = 0;      ///< of one workgroup: what it reads a second time
@@ -113,7 +131,7 @@ TrafficSums sumTraffic(const LaunchPlan &launch, const KindMeans &means, double 
     (traffic.byTileM ? (traffic.byTileN ? sums.read.byBoth : sums.read.byM)
                      : (traffic.byTileN ? sums.read.byN : sums.read.byNone)) += bytes;
     const double copies = (traffic.byTileM ? static_cast<double>(mapping.tilesM) : 1.0) *
-                          (traffic.byTileN ? static_cast<double>(mapping.tilesN) : 1.0) *
+                          (traffic.byTileN ? sharedTiles(mapping.tilesN, traffic.shareN) : 1.0) *
                           static_cast<double>(mapping.batches);
     sums.uniqueRead += rows * traffic.bytesPerRow * copies;
   }
@@ -122,9 +140,11 @@ TrafficSums sumTraffic(const LaunchPlan &launch, const KindMeans &means, double 
 
 /// What each level of memory is asked for, from the reuse in front of it.
 void addMemoryLevels(LaunchProfile &profile, const LaunchPlan &launch, TrafficSums sums,
-                     const ProblemFacts &facts, const Target &target, TileReuse &reuse) {
+                     const ProblemFacts &facts, const Target &target, TileReuse &reuse,
+                     ReadsFrom source) {
   const auto workgroups = static_cast<double>(profile.workgroups);
-  const double compulsory = std::max(0.0, facts.compulsoryBytes - sums.written);
+  const bool cold = source == ReadsFrom::inputs;
+  const double compulsory = cold ? facts.inputBytes : sums.uniqueRead;
   // Masked steps beyond the operands' ends move nothing.
   const double real = sums.uniqueRead > 0 ? std::min(1.0, compulsory / sums.uniqueRead) : 1;
   for (double *part :
@@ -147,8 +167,9 @@ void addMemoryLevels(LaunchProfile &profile, const LaunchPlan &launch, TrafficSu
   // What a workgroup reads again has left the L2 by then, but not the Infinity Cache.
   profile.mallReadBytes = std::max(compulsory, beyondL2) + workgroups * sums.again;
 
-  profile.hbmReadBytes = compulsory;
-  if (compulsory > static_cast<double>(target.mallBytes)) {
+  const bool fits = compulsory <= static_cast<double>(target.mallBytes);
+  profile.hbmReadBytes = fits && !cold ? 0 : compulsory;
+  if (!fits) {
     const std::int64_t resident = std::int64_t{profile.workgroupsPerCu} * target.cus;
     const double beyondMall = workgroups * reuse(launch.mapping, 1, resident, sums.read);
     profile.hbmReadBytes = std::max(compulsory, std::min(beyondMall, profile.mallReadBytes));
@@ -172,12 +193,14 @@ ElementType matrixType(const Problem &problem) {
 } // namespace
 
 ProblemFacts problemFacts(const Problem &problem) {
-  return {flops(problem), compulsoryBytes(problem),
+  const double bytes = compulsoryBytes(problem);
+  return {flops(problem), bytes, bytes - outputBytes(problem),
           constants::sustainedMatrixFraction(matrixType(problem))};
 }
 
 LaunchProfile profileLaunch(const LaunchPlan &launch, std::span<const LoopSummary> loops,
-                            const ProblemFacts &facts, const Target &target, TileReuse &reuse) {
+                            const ProblemFacts &facts, const Target &target, TileReuse &reuse,
+                            ReadsFrom source) {
   assert(loops.size() == launch.regions.size() && launch.workgroups > 0);
   const KindMeans means = meansOf(launch);
   LaunchProfile profile;
@@ -195,7 +218,8 @@ LaunchProfile profileLaunch(const LaunchPlan &launch, std::span<const LoopSummar
   for (std::size_t i = 0; i < launch.regions.size(); ++i) {
     steps += isSteady(launch.regions[i].kind) ? means.trips[i] : 0;
   }
-  addMemoryLevels(profile, launch, sumTraffic(launch, means, steps, target), facts, target, reuse);
+  addMemoryLevels(profile, launch, sumTraffic(launch, means, steps, target), facts, target, reuse,
+                  source);
   return profile;
 }
 

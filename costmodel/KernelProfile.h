@@ -22,9 +22,16 @@ namespace kw {
 /// What the model reads of a problem, once per context.
 struct ProblemFacts {
   double flops = 0, compulsoryBytes = 0;
+  double inputBytes = 0; ///< of the compulsory bytes: what is read
   double sustainedMatrixFraction = 1;
 };
 ProblemFacts problemFacts(const Problem &problem);
+
+/// Where a launch's operands come from.
+enum class ReadsFrom : std::uint8_t {
+  inputs,    ///< cold memory
+  workspace, ///< what the launch before has just written: the Infinity Cache, while it fits
+};
 
 struct LaunchProfile {
   // Shape of the launch.
@@ -57,6 +64,7 @@ struct LaunchProfile {
 
 /// `loops[i]` is the summary of launch.regions[i]. Pure: the memo in `reuse` only saves time.
 LaunchProfile profileLaunch(const LaunchPlan &launch, std::span<const LoopSummary> loops,
-                            const ProblemFacts &facts, const Target &target, TileReuse &reuse);
+                            const ProblemFacts &facts, const Target &target, TileReuse &reuse,
+                            ReadsFrom source = ReadsFrom::inputs);
 
 } // namespace kw

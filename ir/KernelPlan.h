@@ -77,6 +77,7 @@ struct TileTraffic {
   bool perTrip = true;          ///< false: once per workgroup
   /// Which tile coordinate selects the tile: workgroups that agree in it share the bytes.
   bool byTileM = false, byTileN = false;
+  std::int32_t shareN = 1; ///< consecutive tiles n that share the bytes, if byTileN
   bool alongTrips = false; ///< a new tile each trip
 };
 

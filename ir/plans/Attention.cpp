@@ -178,7 +178,8 @@ void addTraffic(const Attention &op, const AttentionSchedule &schedule, LaunchPl
   query.bytesPerRow = query.pitchBytes = op.d * elementBytes;
   query.vectorBytes = 16;
   query.perTrip = false;
-  query.byTileM = query.byTileN = true; // a head's; splits of a head share it too
+  query.byTileM = query.byTileN = true; // a head's; its splits share it
+  query.shareN = schedule.split.kv;
   launch.traffic.push_back(query);
   for (const TileOperand operand : {TileOperand::k, TileOperand::v}) {
     const KvTile tile = kvTile(op, schedule, operand);

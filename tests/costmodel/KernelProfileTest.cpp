@@ -51,7 +51,8 @@ struct Sample {
     loops[1].barriers = 1;
     loops[2].length = 300;
     facts.flops = 2.0 * 4096 * 4096 * 512;
-    facts.compulsoryBytes = 2.0 * 4096 * 512 * 2 + 4096.0 * 4096 * 2;
+    facts.inputBytes = 2.0 * 4096 * 512 * 2;
+    facts.compulsoryBytes = facts.inputBytes + 4096.0 * 4096 * 2;
   }
 
   void add(TileOperand operand, int rows, int bytes, int pitch, bool perTrip, bool m, bool n) {
@@ -66,9 +67,10 @@ struct Sample {
     launch.traffic.push_back(traffic);
   }
 
-  LaunchProfile profile(const Target &target = samples::gfx950()) const {
+  LaunchProfile profile(const Target &target = samples::gfx950(),
+                        ReadsFrom source = ReadsFrom::inputs) const {
     TileReuse reuse;
-    return profileLaunch(launch, loops, facts, target, reuse);
+    return profileLaunch(launch, loops, facts, target, reuse, source);
   }
 };
 
@@ -127,14 +129,14 @@ TEST(KernelProfile, StoresByTheirWidthAndMovesOutOfAgprs) {
 TEST(KernelProfile, RaggedTilesMoveWhatIsInside) {
   Sample sample;
   sample.launch.kinds[0].usefulM = 64; // of 256
-  sample.facts.compulsoryBytes = 1e12;
+  sample.facts.inputBytes = 1e12;
   EXPECT_EQ(sample.profile().loadBytes, 8.0 * (64 + 128) * 128);
   EXPECT_EQ(sample.profile().writtenBytes, 512 * 64 * 256.0);
 }
 
 TEST(KernelProfile, MaskedStepsMoveNothing) {
   Sample sample;
-  sample.facts.compulsoryBytes -= 512.0 * 4096; // k = 384 of 512
+  sample.facts.inputBytes -= 512.0 * 4096; // k = 384 of 512
   EXPECT_EQ(sample.profile().loadBytes, 6.0 * (256 + 128) * 128);
 }
 
@@ -192,4 +194,31 @@ TEST(KernelProfile, ABetterMachineAsksNoMoreOfAnyLevel) {
     EXPECT_LE(after.mallReadBytes, before.mallReadBytes) << improvement.what;
     EXPECT_LE(after.hbmReadBytes, before.hbmReadBytes) << improvement.what;
   }
+}
+
+/// A second launch reads what the first has written, however much or little the inputs are.
+TEST(KernelProfile, WorkspacesComeFromTheInfinityCache) {
+  Sample sample;
+  const double read = 2.0 * 4096 * 512 * 2;
+  for (const double inputs : {1e3, 1e12}) {
+    sample.facts.inputBytes = inputs;
+    const LaunchProfile profile = sample.profile(samples::gfx950(), ReadsFrom::workspace);
+    EXPECT_EQ(profile.loadBytes, 8.0 * (256 + 128) * 128);
+    EXPECT_GE(profile.mallReadBytes, read);
+    EXPECT_EQ(profile.hbmReadBytes, 0);
+  }
+  Target small = samples::gfx950();
+  small.mallBytes = 1 << 20;
+  EXPECT_GE(sample.profile(small, ReadsFrom::workspace).hbmReadBytes, read);
+}
+
+/// Splits of a head share its queries: they count once among the unique bytes.
+TEST(KernelProfile, TilesThatShareBytesCountThemOnce) {
+  Sample sample;
+  sample.launch.traffic[0].byTileN = true; // each tile its own ...
+  sample.facts.inputBytes = (256.0 * 16 * 4 + 128.0 * 32) * 128 * 8;
+  sample.launch.traffic[0].shareN = 8; // ... shared by 8 of 32 columns
+  EXPECT_EQ(sample.profile().loadBytes, 8.0 * (256 + 128) * 128);
+  sample.launch.traffic[0].shareN = 1;
+  EXPECT_LT(sample.profile().loadBytes, 8.0 * (256 + 128) * 128);
 }
