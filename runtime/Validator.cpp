@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/Validator.h"
 
+#include "ir/Generator.h"
 #include "ir/KernelPlan.h"
 #include "runtime/Launcher.h"
 #include "runtime/validation/ProofCase.h"
@@ -91,7 +92,7 @@ Expected<void> Proof::readManifest() {
   }
   problem = *parsedProblem;
   schedule = *parsedSchedule;
-  if (schedule.index() != problem.op.index()) {
+  if (kindOf(schedule) != ScheduleKind(problem.family())) {
     return badInput(fmt::format("the manifest's schedule '{}' is not for a {}", manifest.schedule,
                                 name(problem.family())));
   }
