@@ -17,10 +17,12 @@ from pathlib import Path
 from . import ops
 from .bundle import BundleError, read_bundle
 from .expressions import ExpressionError
+from .packing import pack_weights
 from .registry import NoKernel, registry
 
 __all__ = [
-    "BundleError", "ExpressionError", "NoKernel", "load", "ops", "read_bundle", "registry", "report",
+    "BundleError", "ExpressionError", "NoKernel", "load", "ops", "pack_weights", "read_bundle",
+    "registry", "report",
 ]  # fmt: skip
 
 

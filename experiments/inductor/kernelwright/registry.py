@@ -9,7 +9,7 @@ A call that no kernel is right for takes the operator's reference path in lenien
 from __future__ import annotations
 
 import collections
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,13 @@ import torch
 
 from .bundle import Kernel, read_bundle
 from .launch import HipLauncher, Launcher
+
+
+# What a fact or a size means where a row, or an operator, does not know it. One that is not here must
+# be known to both.
+_NEUTRAL = {
+    "preshuffle": 0, "alpha": 1, "beta": 0, "epilogue": "", "batch": 1, "sa": 0, "sb": 0, "sc": 0,
+}  # fmt: skip
 
 
 class NoKernel(RuntimeError):
@@ -59,13 +66,38 @@ class Registry:
         sizes: Mapping[str, int],
         tensors: Mapping[str, torch.Tensor],
     ) -> str | None:
-        for name, expected in kernel.facts.items():
-            if facts.get(name) != expected:
-                return f"{kernel.name} needs {name}={expected} (given {facts.get(name)})"
+        for name in {**kernel.facts, **facts}:
+            expected, given = (side.get(name, _NEUTRAL.get(name)) for side in (kernel.facts, facts))
+            if expected != given:
+                return f"{kernel.name} needs {name}={expected} (given {given})"
+        for name, value in sizes.items():
+            if name not in kernel.sizes and value != _NEUTRAL.get(name):
+                return f"{kernel.name} has no size {name} (given {value})"
         for name, alignment in kernel.alignment.items():
             if name in tensors and tensors[name].data_ptr() % alignment:
                 return f"{kernel.name} needs {name} aligned to {alignment} bytes"
         return kernel.refusal(sizes) or self._runs_on(kernel, next(iter(tensors.values())).device)
+
+    def choose(
+        self,
+        operator: str,
+        calls: Sequence[tuple[Mapping[str, Any], Mapping[str, int]]],
+        tensors: Mapping[str, torch.Tensor],
+    ) -> tuple[Kernel, Mapping[str, int]] | None:
+        """The fastest kernel that is right for one of `calls`, (facts, sizes) that describe the same
+        call in other words, with that one's sizes; None for the reference path."""
+        reasons = {}
+        for kernel in sorted(self.kernels(operator), key=lambda kernel: kernel.rank):
+            for facts, sizes in calls:
+                reason = self._refusal(kernel, facts, sizes, tensors)
+                if reason is None:
+                    self.hits[kernel.name] += 1
+                    return kernel, sizes
+                reasons[reason] = None
+        self.misses[operator] += 1
+        if self.strict:
+            raise NoKernel("; ".join(reasons) or f"no kernel for {operator} is loaded")
+        return None
 
     def select(
         self,
@@ -74,18 +106,9 @@ class Registry:
         sizes: Mapping[str, int],
         tensors: Mapping[str, torch.Tensor],
     ) -> Kernel | None:
-        """The fastest kernel that is right for the call, or None for the reference path."""
-        reasons = []
-        for kernel in sorted(self.kernels(operator), key=lambda kernel: kernel.rank):
-            reason = self._refusal(kernel, facts, sizes, tensors)
-            if reason is None:
-                self.hits[kernel.name] += 1
-                return kernel
-            reasons.append(reason)
-        self.misses[operator] += 1
-        if self.strict:
-            raise NoKernel("; ".join(reasons) or f"no kernel for {operator} is loaded")
-        return None
+        """`choose` for a call that has one description."""
+        chosen = self.choose(operator, [(facts, sizes)], tensors)
+        return None if chosen is None else chosen[0]
 
     @staticmethod
     def _workspaces(

@@ -26,12 +26,15 @@ def number(name, kind, offset):
 GEMM = {
     "name": "gemm_test",
     "operator": "gemm",
-    "facts": {"adtype": "bf16", "bdtype": "bf16", "out": "bf16", "n": 32, "k": 64, "a": "mk", "b": "nk"},
+    "facts": {
+        "adtype": "bf16", "bdtype": "bf16", "out": "bf16", "n": 32, "k": 64, "a": "mk", "b": "nk",
+        "preshuffle": 0, "alpha": 1.0, "beta": 0.0, "epilogue": "",
+    },
     "problem": "gemm m=16 n=32 k=64 dtype=bf16 b=nk",
     "schedule": "gemm.1:",
     "target": "gfx950",
     "code_object": "gemm_test.hsaco",
-    "sizes": ["m", "lda", "ldb", "ldc"],
+    "sizes": ["m", "lda", "ldb", "ldc", "batch", "sa", "sb", "sc"],
     "guards": ["m >= 1 and m <= 4096", "lda % 8 == 0", "lda >= 64", "ldb % 8 == 0"],
     "alignment": {"a": 16, "b": 16, "c": 2},
     "time_us": 3.0,

@@ -54,6 +54,15 @@ def test_an_honest_bundle_passes(kw_program, bundle):
     assert status == 0, text
 
 
+def test_the_loader_in_a_bundle_is_whole(bundle, root):
+    """Every file of the package travels inside the program, which was built from these."""
+    package = root / "experiments" / "inductor" / "kernelwright"
+    files = {path.relative_to(package) for path in package.rglob("*.py")}
+    assert {path.relative_to(bundle / "kernelwright") for path in (bundle / "kernelwright").rglob("*.py")} == files
+    for name in files:
+        assert (bundle / "kernelwright" / name).read_text() == (package / name).read_text(), name
+
+
 def row(kernels):
     return kernels["kernels"][0]
 

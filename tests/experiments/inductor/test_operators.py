@@ -29,6 +29,7 @@ def test_gemm_launches_the_kernel_that_fits(kernelwright):
     assert values == {
         "a": a.data_ptr(), "b": b.data_ptr(), "c": c.data_ptr(),
         "m": 17, "lda": 64, "ldb": 64, "ldc": 32,
+        "batch": 1, "sa": 0, "sb": 0, "sc": 0, "alpha": 1.0, "beta": 0.0,
     }  # fmt: skip
     assert kernelwright.report() == {"hits": {"gemm_test": 1}, "misses": {}}
 

@@ -3,7 +3,9 @@
 """The torch operators, one file a family. Importing them registers them."""
 
 from .attention import attention_decode, attention_decode_lse
-from .gemm import gemm
+from .gemm import gemm, gemm_packed
 from .rmsnorm import add_rms_norm, rms_norm
 
-__all__ = ["add_rms_norm", "attention_decode", "attention_decode_lse", "gemm", "rms_norm"]
+__all__ = [
+    "add_rms_norm", "attention_decode", "attention_decode_lse", "gemm", "gemm_packed", "rms_norm",
+]  # fmt: skip
