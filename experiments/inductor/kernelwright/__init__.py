@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from . import ops
+from . import lookup, ops
 from .bundle import BundleError, read_bundle
 from .expressions import ExpressionError
 from .packing import pack_weights
 from .registry import NoKernel, registry
 
 __all__ = [
-    "BundleError", "ExpressionError", "NoKernel", "load", "ops", "pack_weights", "read_bundle",
+    "BundleError", "ExpressionError", "NoKernel", "load", "lookup", "ops", "pack_weights", "read_bundle",
     "registry", "report",
 ]  # fmt: skip
 

@@ -9,6 +9,7 @@ A call that no kernel is right for takes the operator's reference path in lenien
 from __future__ import annotations
 
 import collections
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,12 +39,18 @@ class Registry:
         self.hits: collections.Counter[str] = collections.Counter()
         self.misses: collections.Counter[str] = collections.Counter()
         self._kernels: dict[str, Kernel] = {}
+        self._lock = threading.Lock()
 
     def load(self, directory: str | Path) -> int:
         """Adds the kernels of a bundle; loading it again changes nothing. Returns their number."""
         kernels = read_bundle(directory)
-        self._kernels.update({kernel.sha256: kernel for kernel in kernels})
+        with self._lock:  # calls in other threads go on with the kernels that they have seen
+            self._kernels = self._kernels | {kernel.sha256: kernel for kernel in kernels}
         return len(kernels)
+
+    def _count(self, counter: collections.Counter[str], name: str) -> None:
+        with self._lock:
+            counter[name] += 1
 
     def clear(self) -> None:
         self.__init__()
@@ -91,10 +98,10 @@ class Registry:
             for facts, sizes in calls:
                 reason = self._refusal(kernel, facts, sizes, tensors)
                 if reason is None:
-                    self.hits[kernel.name] += 1
+                    self._count(self.hits, kernel.name)
                     return kernel, sizes
                 reasons[reason] = None
-        self.misses[operator] += 1
+        self._count(self.misses, operator)
         if self.strict:
             raise NoKernel("; ".join(reasons) or f"no kernel for {operator} is loaded")
         return None
@@ -133,11 +140,13 @@ class Registry:
         if self.launcher is None:
             self._hip = self._hip or HipLauncher()
         launcher = self.launcher or self._hip
-        scratch = self._workspaces(kernel, sizes, next(iter(tensors.values())).device)
+        first = next(iter(tensors.values()))
+        scratch = self._workspaces(kernel, sizes, first.device)
         addresses = {name: tensor.data_ptr() for name, tensor in {**tensors, **scratch}.items()}
-        for launch in kernel.launches:
-            values = {**addresses, **sizes, **(scalars or {})}
-            launcher.launch(kernel, launch, launch.grid_of(sizes), values)
+        values = {**addresses, **sizes, **(scalars or {})}
+        with torch.cuda.device_of(first):
+            for launch in kernel.launches:
+                launcher.launch(kernel, launch, launch.grid_of(sizes), values)
 
 
 registry = Registry()

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The torch operators on a CPU: registration, fake tensors, selection, refusal, empty results."""
 
+import threading
+
 import pytest
 import torch
 
@@ -191,6 +193,24 @@ def test_attention_fake_tensors(kernelwright):
             torch.ops.kernelwright.attention_decode(q[:, :7], k, v)
         with pytest.raises(RuntimeError, match="differ"):
             torch.ops.kernelwright.attention_decode(q, k[:, :, :8], v)
+
+
+def test_threads_call_and_load_at_once(kernelwright, bundle):
+    """Every call finds its kernel and is counted while the bundle is loaded again and again."""
+    kernelwright.registry.strict = True
+    a, b = operands(5)
+
+    def calls():
+        for _ in range(50):
+            torch.ops.kernelwright.gemm(a, b)
+
+    threads = [threading.Thread(target=calls) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        kernelwright.load(bundle, strict=True)
+    assert kernelwright.report()["hits"] == {"gemm_test": 200}
+    assert len(kernelwright.registry.launcher.calls) == 200
 
 
 def test_loading_twice_changes_nothing(kernelwright, bundle):
