@@ -132,7 +132,7 @@ TrafficSums sumTraffic(const LaunchPlan &launch, const KindMeans &means, double 
                      : (traffic.byTileN ? sums.read.byN : sums.read.byNone)) += bytes;
     const double copies = (traffic.byTileM ? static_cast<double>(mapping.tilesM) : 1.0) *
                           (traffic.byTileN ? sharedTiles(mapping.tilesN, traffic.shareN) : 1.0) *
-                          static_cast<double>(mapping.batches);
+                          (traffic.byBatch ? static_cast<double>(mapping.batches) : 1.0);
     sums.uniqueRead += rows * traffic.bytesPerRow * copies;
   }
   return sums;

@@ -78,6 +78,7 @@ struct TileTraffic {
   /// Which tile coordinate selects the tile: workgroups that agree in it share the bytes.
   bool byTileM = false, byTileN = false;
   std::int32_t shareN = 1; ///< consecutive tiles n that share the bytes, if byTileN
+  bool byBatch = true;     ///< false: the same tile for every entry of the batch
   bool alongTrips = false; ///< a new tile each trip
 };
 

@@ -32,10 +32,10 @@ int fragmentMask(int row, int span) {
   }
 }
 
-/// An n-contiguous row; ds_read_b64_tr_b16 reads groups of 16 elements (32 bytes), so the mask
-/// moves pairs of granules. A phase has 32 lanes of 8 bytes: rows 0-3 and 8-11 of one group
-/// (16x16x32), or rows 0-3 of two neighbouring groups (32x32x16).
-int transposingMask(int row, int span) {
+/// A row of one k, 16-bit elements; ds_read_b64_tr_b16 reads groups of 16 elements (32 bytes), so
+/// the mask moves pairs of granules. A phase has 32 lanes of 8 bytes: rows 0-3 and 8-11 of one
+/// group (16x16x32), or rows 0-3 of two neighbouring groups (32x32x16).
+int transposingMask16(int row, int span) {
   switch (span) {
   case 32:
     return 0;
@@ -48,6 +48,50 @@ int transposingMask(int row, int span) {
   }
 }
 
+/// A row of one k, 8-bit elements; ds_read_b64_tr_b8 reads groups of 16 bytes, one granule. A phase
+/// has rows 0-7 and 16-23 of one group (16x16x64), or rows 0-7 of two neighbouring groups
+/// (32x32x32).
+int transposingMask8(int row, int span) {
+  switch (span) {
+  case 16:
+    return 0;
+  case 32:
+    return bit(row, 4);
+  case 64:
+    return bit(row, 4) | bit(row, 2) << 1;
+  case 128:
+    return bit(row, 4) | ((row >> 1) & 3) << 1;
+  default:
+    return bit(row, 4) | (row & 7) << 1;
+  }
+}
+
+/// A row of one k, 32-bit elements, a lane reads one. All 64 lanes are one phase: 16 columns of
+/// rows 0-3 (16x16x4), or 32 columns of rows 0 and 1 (32x32x2).
+int columnMask32(int row, int span) {
+  switch (span) {
+  case 16:
+  case 32:
+  case 64:
+    return 0;
+  case 128:
+    return bit(row, 1) << 2;
+  default:
+    return bit(row, 1) << 2 | bit(row, 0) << 3;
+  }
+}
+
+int rowAlongKMask(int row, int span, int elementBytes) {
+  switch (elementBytes) {
+  case 1:
+    return transposingMask8(row, span);
+  case 2:
+    return transposingMask16(row, span);
+  default:
+    return columnMask32(row, span);
+  }
+}
+
 } // namespace
 
 int TileLayout::granuleMask(int row) const {
@@ -56,7 +100,7 @@ int TileLayout::granuleMask(int row) const {
   }
   // A row of 192 bytes is closed under XOR only within 64: the largest power of two dividing it.
   const int span = rowBytes & -rowBytes;
-  return transposing ? transposingMask(row, span) : fragmentMask(row, span);
+  return rowsAlongK ? rowAlongKMask(row, span, elementBytes) : fragmentMask(row, span);
 }
 
 std::int64_t TileLayout::address(int row, int byte) const {

@@ -24,12 +24,13 @@ namespace kw {
 struct TileLayout {
   LdsLayout layout = LdsLayout::plain;
   OperandPath path = OperandPath::lds;
-  bool transposing = false; ///< fragments are read by transposing reads (rows run along k)
+  bool rowsAlongK = false; ///< a row holds one k: transposing reads, or 4 bytes a lane
+  int elementBytes = 2;
   int rows = 0, rowBytes = 0;
 
   std::int64_t bytes() const; ///< of one stage
   std::int64_t address(int row, int byte) const;
-  /// The swizzle's f: depends on row mod 16 alone and is linear over XOR, f(a ^ b) = f(a) ^ f(b),
+  /// The swizzle's f: depends on row mod 32 alone and is linear over XOR, f(a ^ b) = f(a) ^ f(b),
   /// so that codegen may compute it once a lane. 0 for other layouts.
   int granuleMask(int row) const;
   /// The swizzle's granule permutation: position in LDS of 16-byte granule `g` of `row`. Its own

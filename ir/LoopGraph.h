@@ -61,11 +61,12 @@ struct TileOp {
   TileOpKind kind = TileOpKind::vector;
   TileOperand operand = TileOperand::none;
   std::int16_t piece = 0; ///< globalLoad, directLoad, ldsWrite: number of the load within the tile
-  /// ldsRead: fragment along m or n; matrix: fragment along m; directLoad, and a wait for direct
-  /// loads: which of them are waited for together (0 unless the tile is in quadrants)
+  /// ldsRead, globalLoad of a fragment: fragment along m or n; matrix: fragment along m; directLoad,
+  /// and a wait for direct loads: which of them are waited for together (0 unless the tile is in
+  /// quadrants)
   std::int16_t row = 0;
   std::int16_t column = 0; ///< matrix: fragment along n
-  std::int16_t slice = 0;  ///< ldsRead, matrix: mfma-K slice within the step
+  std::int16_t slice = 0;  ///< the same, matrix: mfma-K slice within the step
   std::int16_t ahead = 0;  ///< the operation works for iteration i + ahead
   std::int16_t count = 1;  ///< instructions that it stands for
   std::int16_t transcendentals = 0;

@@ -10,8 +10,8 @@ namespace {
 
 constexpr int lanes = 64;
 constexpr int granuleBytes = 16;
-constexpr int transposingReadBytes = 8; ///< ds_read_b64_tr_b16
-constexpr int transposingRows = 4;      ///< of k, that one such read covers per group of 16 lanes
+constexpr int transposingReadBytes = 8; ///< ds_read_b64_tr_b16, ds_read_b64_tr_b8
+constexpr int transposingColumns = 16;  ///< that one such read covers per group of 16 lanes
 
 template <typename T> constexpr T ceilDiv(T a, T b) { return (a + b - 1) / b; }
 
@@ -24,17 +24,20 @@ std::int64_t linearByte(const OperandTile &tile, int piece, int wave, int lane) 
 /// Elements of k that one lane holds of a fragment.
 int elementsPerLane(const OperandTile &tile) { return tile.fragmentRows * tile.fragmentK / lanes; }
 
-/// ds_read_b64_tr_b16: within 16 lanes, lane s reads 8 bytes of row s / 4; afterwards lane l holds
-/// column l of the four rows. [gfx950.md 2.5]
+/// Transposing reads: within 16 lanes, each row of 16 elements is read by as many lanes as 8 bytes
+/// make it; afterwards lane l holds column l of all rows. [gfx950.md 2.5]
 std::int64_t transposingAddress(const OperandTile &tile, int column, int slice, int read,
                                 int lane) {
+  const int rows = transposingReadBytes / tile.elementBytes(); // 4 of b16, 8 of b8
+  const int lanesPerRow = transposingColumns / rows;
   const int group = lane / 16; // of 16 columns, and for 16-wide fragments of k
-  const int columnGroups = tile.fragmentRows / 16;
+  const int columnGroups = tile.fragmentRows / transposingColumns;
   const int kGroup = group / columnGroups;
-  const int row = slice * tile.fragmentK + kGroup * elementsPerLane(tile) + read * transposingRows +
-                  lane % 16 / 4;
-  const int first = column + group % columnGroups * 16;
-  return tile.layout.address(row, first * tile.elementBytes + lane % 4 * transposingReadBytes);
+  const int row = slice * tile.fragmentK + kGroup * elementsPerLane(tile) + read * rows +
+                  lane % 16 / lanesPerRow;
+  const int first = column + group % columnGroups * transposingColumns;
+  return tile.layout.address(row, first * tile.elementBytes() +
+                                      lane % lanesPerRow * transposingReadBytes);
 }
 
 /// The row of the tile that `staged` holds: inverse of stagedRow.
@@ -68,14 +71,14 @@ OperandTile operandTile(const Gemm &gemm, const GemmSchedule &schedule, TileOper
 
   OperandTile tile;
   tile.operand = operand;
-  tile.elementBytes = std::max(1, bitWidth(isA ? gemm.aType : gemm.bType) / 8);
+  tile.layout.elementBytes = std::max(1, bitWidth(isA ? gemm.aType : gemm.bType) / 8);
   tile.vectorBytes = decided.vectorBytes;
   tile.waves = schedule.waves();
   tile.rows = kContiguous ? outer : tiling.k;
   tile.layout.layout = decided.layout;
   tile.layout.path = decided.path;
-  tile.layout.transposing = !kContiguous;
-  tile.layout.rowBytes = (kContiguous ? tiling.k : outer) * tile.elementBytes;
+  tile.layout.rowsAlongK = !kContiguous;
+  tile.layout.rowBytes = (kContiguous ? tiling.k : outer) * tile.elementBytes();
 
   const int pieceBytes = tile.waves * lanes * tile.vectorBytes;
   tile.pieces = ceilDiv(tile.rows * tile.layout.rowBytes, pieceBytes);
@@ -87,9 +90,15 @@ OperandTile operandTile(const Gemm &gemm, const GemmSchedule &schedule, TileOper
   tile.fragments = ceilDiv(tile.waveRows, tile.fragmentRows);
   tile.slices = ceilDiv(tiling.k, tiling.mfmaK);
   tile.halves = schedule.pipeline.quadrants && tile.waveRows > 1 && tile.rows > 1 ? 2 : 1;
-  const int laneBytes = elementsPerLane(tile) * tile.elementBytes;
-  tile.readBytes = std::min(laneBytes, kContiguous ? granuleBytes : transposingReadBytes);
+  const int laneBytes = elementsPerLane(tile) * tile.elementBytes();
+  tile.readBytes =
+      std::min(laneBytes, tile.transposingReads() ? transposingReadBytes : granuleBytes);
   tile.reads = tile.readBytes > 0 ? laneBytes / tile.readBytes : 1;
+  if (!isA && tile.layout.path == OperandPath::registers) {
+    tile.packed = preshuffledLayout(gemm);
+    tile.pieces = tile.fragments * tile.slices;
+    tile.layout.rows = 0;
+  }
   return tile;
 }
 
@@ -112,12 +121,24 @@ std::int64_t stagedAddress(const OperandTile &tile, int piece, int wave, int lan
 std::int64_t fragmentAddress(const OperandTile &tile, int waveIndex, int fragment, int slice,
                              int read, int lane) {
   const int first = waveIndex * tile.waveRows + fragment * tile.fragmentRows;
-  if (tile.layout.transposing) {
+  if (tile.transposingReads()) {
     return transposingAddress(tile, first, slice, read, lane);
   }
+  const int outer = first + lane % tile.fragmentRows;
   const int k = slice * tile.fragmentK + lane / tile.fragmentRows * elementsPerLane(tile);
-  return tile.layout.address(stagedRow(tile, first + lane % tile.fragmentRows),
-                             k * tile.elementBytes + read * tile.readBytes);
+  if (tile.layout.rowsAlongK) {
+    return tile.layout.address(k, outer * tile.elementBytes());
+  }
+  return tile.layout.address(stagedRow(tile, outer),
+                             k * tile.elementBytes() + read * tile.readBytes);
+}
+
+std::int64_t packedAddress(const OperandTile &tile, int waveIndex, int fragment, int slice,
+                           int lane) {
+  const std::int64_t column =
+      waveIndex * tile.waveRows + fragment * tile.fragmentRows + lane % tile.fragmentRows;
+  const int k = slice * tile.fragmentK + lane / tile.fragmentRows * elementsPerLane(tile);
+  return tile.packed.index(column, k) * tile.elementBytes();
 }
 
 ResultPosition resultPosition(int size, bool swapped, int reg, int lane) {

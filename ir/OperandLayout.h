@@ -8,7 +8,8 @@
 //
 // An operand's tile is `rows` x `layout.rowBytes`, rows in the outer storage direction:
 //   k contiguous (a=mk, b=nk): rows along m or n, a row holds tileK elements
-//   n contiguous (b=kn):       rows along k, a row holds tileN elements; transposing reads
+//   m or n contiguous (a=km, b=kn): rows along k, a row holds tileM or tileN elements; transposing
+//                              reads of 8- and 16-bit elements, plain ones of 32-bit elements
 // In quadrants (halves = 2) a stage holds the first halves of all waves' rows, then the second
 // ones, so that each half is read, freed and loaded again on its own:
 //   staged row  h * rows/2 + w * waveRows/2 + r   holds row  w * waveRows + h * waveRows/2 + r
@@ -16,10 +17,14 @@
 // last piece may reach behind the tile: every wave issues the same number of loads, lanes outside
 // get an offset out of range (zeros), and the stage in LDS has room for them (`layout.rows` >=
 // `rows`).
+//
+// With path=registers (packed weights) nothing goes through LDS: a piece is a fragment of the wave,
+// `piece = slice * fragments + fragment`, loaded as the matrix instruction wants it.
 #pragma once
 
 #include "ir/LdsLayout.h"
 #include "ir/LoopGraph.h"
+#include "ir/PreshuffledLayout.h"
 #include "ir/ops/Gemm.h"
 
 namespace kw {
@@ -31,17 +36,20 @@ struct OperandTile {
   int vectorBytes = 0;
   int waves = 1;  ///< of the workgroup
   int pieces = 0; ///< loads of one lane
-  int elementBytes = 2;
 
-  int fragmentRows = 0; ///< of the matrix instruction along m or n: 16 or 32
-  int fragmentK = 0;    ///< its k
-  int waveRows = 0;     ///< of the wave's tile along m or n
-  int fragments = 0;    ///< waveRows / fragmentRows
-  int slices = 0;       ///< tileK / fragmentK
-  int readBytes = 0;    ///< a lane, of one LDS read instruction
-  int reads = 1;        ///< LDS read instructions of one fragment
-  int halves = 1;       ///< 2: in quadrants
+  int fragmentRows = 0;     ///< of the matrix instruction along m or n: 16 or 32
+  int fragmentK = 0;        ///< its k
+  int waveRows = 0;         ///< of the wave's tile along m or n
+  int fragments = 0;        ///< waveRows / fragmentRows
+  int slices = 0;           ///< tileK / fragmentK
+  int readBytes = 0;        ///< a lane, of one LDS read instruction
+  int reads = 1;            ///< LDS read instructions of one fragment
+  int halves = 1;           ///< 2: in quadrants
+  PreshuffledLayout packed; ///< path=registers
 
+  int elementBytes() const { return layout.elementBytes; }
+  /// Fragments are turned by LDS reads. 32-bit elements need no turning: a lane holds one k.
+  bool transposingReads() const { return layout.rowsAlongK && layout.elementBytes < 4; }
   /// Of one stage: a multiple of 16.
   std::int64_t stageBytes() const { return (layout.bytes() + 15) / 16 * 16; }
   std::int64_t halfBytes() const { return stageBytes() / halves; }
@@ -74,6 +82,11 @@ std::int64_t stagedAddress(const OperandTile &tile, int piece, int wave, int lan
 /// wave whose tile starts at row or column `waveIndex * waveRows`.
 std::int64_t fragmentAddress(const OperandTile &tile, int waveIndex, int fragment, int slice,
                              int read, int lane);
+
+/// path=registers: byte, from the block of the tile's first column and the step's first k, that a
+/// lane of the wave at `waveIndex * waveRows` loads as its part of fragment (`fragment`, `slice`).
+std::int64_t packedAddress(const OperandTile &tile, int waveIndex, int fragment, int slice,
+                           int lane);
 
 /// Element of the fragment's product. [gfx950.md 2.2]
 struct ResultPosition {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <fmt/format.h>
 
 using namespace mlir;
 
@@ -27,9 +28,9 @@ public:
       : request(request), gemm(request.problem.gemm()),
         schedule(std::get<GemmSchedule>(request.schedule)), launch(launch),
         shell(module, interface,
-              {launch.registers.agpr(), /*pinOrder=*/true, schedule.pipeline.wavesPerSimd}),
+              {launch.registers.agpr(), /*pinOrder=*/true, schedule.pipeline.wavesPerSimd,
+               /*batched=*/true}),
         tiles(shell.tiles) {
-    assert(gemm.batch == 1 && "rules refuse batches");
     item.waves = launch.waves;
     item.index = tiles.laneIndex(launch.waves * request.target.waveSize);
     item.wave = tiles.waveIndex(launch.waves);
@@ -147,11 +148,24 @@ private:
     return tiles.narrow(tiles.umin(bytes, tiles.wideConstant(largestBuffer)));
   }
 
+  /// Of element (row, column) of the batch's matrix.
   Value elementPointer(std::string_view buffer, Value row, Value pitch, Value column,
                        int elementBytes) {
     Value elements = tiles.mul(tiles.widen(row), tiles.widen(pitch));
     elements = tiles.add(elements, tiles.widen(column));
+    Value batchStride = shell.argument(fmt::format("s{}", buffer));
+    elements = tiles.add(elements, tiles.mul(tiles.widen(tiles.batchIndex()), batchStride));
     return tiles.advance(shell.argument(buffer), tiles.mul(elements, elementBytes));
+  }
+
+  /// Packed weights from the block of the tile's first column on.
+  void findPacked(const PreshuffledLayout &packed, OperandSource &source) {
+    Value block = tiles.div(firstColumn, PreshuffledLayout::columns);
+    Value pitch = tiles.constant(packed.pitchBytes() / packed.elementBytes);
+    source.base = elementPointer("b", block, pitch, tiles.constant(0), packed.elementBytes);
+    Value blocks = tiles.sub(tiles.constant(packed.blocksN()), block);
+    Value bytes = tiles.mul(tiles.widen(blocks), packed.pitchBytes());
+    source.bytes = tiles.narrow(tiles.umin(bytes, tiles.wideConstant(largestBuffer)));
   }
 
   OperandAccess operand(TileOperand which) {
@@ -164,21 +178,25 @@ private:
     Value zero = tiles.constant(0);
     Value k = tiles.constant(gemm.k);
     OperandSource source;
-    source.pitchBytes = tiles.mul(pitch, tile.elementBytes);
+    source.pitchBytes = tiles.mul(pitch, tile.elementBytes());
     source.present = present;
-    if (tile.layout.transposing) {
-      source.base = elementPointer(name, zero, pitch, first, tile.elementBytes);
-      source.bytes = spanBytes(k, pitch, isA ? presentRows : allColumns(), tile.elementBytes);
+    if (tile.layout.path == OperandPath::registers) {
+      findPacked(tile.packed, source);
+    } else if (tile.layout.rowsAlongK) {
+      source.base = elementPointer(name, zero, pitch, first, tile.elementBytes());
+      source.bytes = spanBytes(k, pitch, isA ? presentRows : allColumns(), tile.elementBytes());
     } else {
-      source.base = elementPointer(name, first, pitch, zero, tile.elementBytes);
-      source.bytes = spanBytes(isA ? presentRows : allColumns(), pitch, k, tile.elementBytes);
+      source.base = elementPointer(name, first, pitch, zero, tile.elementBytes());
+      source.bytes = spanBytes(isA ? presentRows : allColumns(), pitch, k, tile.elementBytes());
     }
     std::vector<int> waveIndex;
     for (int wave = 0; wave < item.waves; ++wave) {
       waveIndex.push_back(isA ? waveRow(wave) : waveColumn(wave));
     }
-    return OperandAccess(shell, tile, source, item, waveIndex, stageAddresses(which),
-                         tiles.elementType(isA ? gemm.aType : gemm.bType));
+    return OperandAccess(
+        shell, tile, source, item, waveIndex, stageAddresses(which),
+        tiles.fragmentType(isA ? gemm.aType : gemm.bType,
+                           tile.fragmentRows * tile.fragmentK / request.target.waveSize));
   }
 
   /// LLVM lays LDS out by size, largest first, then by name; a's names come before b's.
@@ -212,6 +230,7 @@ private:
     shape.mfma = {tiling.mfmaM, tiling.mfmaN, tiling.mfmaK};
     shape.swapped = schedule.epilogue == EpiloguePath::swap;
     shape.agpr = schedule.accumulator == AccumulatorFile::agpr;
+    shape.accumulator = gemm.accType;
     shape.accumulatorElements = tiling.mfmaM * tiling.mfmaN / request.target.waveSize;
     return shape;
   }

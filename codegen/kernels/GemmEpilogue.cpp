@@ -65,7 +65,7 @@ private:
     const std::int32_t mask[quad] = {first, first + 1, first + 2, first + 3};
     Value four =
         LLVM::ShuffleVectorOp::create(tiles.builder, tiles.loc, accumulator, accumulator, mask);
-    if (target.type == ElementType::f32) {
+    if (target.type == ElementType::f32 || target.type == ElementType::i32) {
       return four;
     }
     Type type = tiles.vectorType(quad, tiles.elementType(target.type));

@@ -65,7 +65,7 @@ void GemmSteps::run(const LoopGraph &body) {
 /// Peeled steps take an inline zero for free. A loop must not see a constant: LLVM would split the
 /// accumulators into scalars and copy them every trip.
 void GemmSteps::startAccumulators(bool constantZero) {
-  Type type = tiles.vectorType(shape.accumulatorElements, tiles.builder.getF32Type());
+  Type type = tiles.vectorType(shape.accumulatorElements, tiles.elementType(shape.accumulator));
   Value zero = LLVM::ZeroOp::create(tiles.builder, tiles.loc, type);
   for (int i = 0; i < shape.rows * shape.columns; ++i) {
     accumulators.push_back(constantZero ? zero : tiles.pinAccumulator(zero, shape.agpr));
@@ -148,6 +148,11 @@ void GemmSteps::emit(const TileOp &op, const Iteration &iteration) {
   const std::int64_t step = iteration.first + op.ahead;
   switch (op.kind) {
   case TileOpKind::globalLoad:
+    if (access(op.operand).layout().layout.path == OperandPath::registers) {
+      fragments[{step, op.operand, op.row, op.slice}] =
+          access(op.operand).loadFragment(tiles, op.piece, source(op.operand, step, iteration));
+      return;
+    }
     loaded[{step, op.operand, op.piece}] =
         access(op.operand).load(tiles, op.piece, source(op.operand, step, iteration));
     return;

@@ -25,6 +25,7 @@ struct GemmShape {
   std::array<std::int32_t, 3> mfma{};
   bool swapped = false; ///< b is the instruction's first operand
   bool agpr = false;
+  ElementType accumulator = ElementType::f32;
   int accumulatorElements = 0; ///< per lane and fragment
 };
 

@@ -23,8 +23,8 @@ constexpr llvm::StringLiteral unusedInputs[] = {
     "amdgpu-no-completion-action",  "amdgpu-no-default-queue",     "amdgpu-no-dispatch-id",
     "amdgpu-no-dispatch-ptr",       "amdgpu-no-flat-scratch-init", "amdgpu-no-heap-ptr",
     "amdgpu-no-hostcall-ptr",       "amdgpu-no-implicitarg-ptr",   "amdgpu-no-lds-kernel-id",
-    "amdgpu-no-multigrid-sync-arg", "amdgpu-no-queue-ptr",         "amdgpu-no-workgroup-id-y",
-    "amdgpu-no-workgroup-id-z",     "amdgpu-no-workitem-id-y",     "amdgpu-no-workitem-id-z",
+    "amdgpu-no-multigrid-sync-arg", "amdgpu-no-queue-ptr",         "amdgpu-no-workgroup-id-z",
+    "amdgpu-no-workitem-id-y",      "amdgpu-no-workitem-id-z",
 };
 
 Type argumentType(MLIRContext *context, KernelArgument::Kind kind) {
@@ -50,6 +50,9 @@ ArrayAttr passthrough(Builder &builder, const ShellOptions &options) {
         builder.getArrayAttr({builder.getStringAttr(name), builder.getStringAttr(value)}));
   };
   addFlag("nounwind");
+  if (!options.batched) {
+    addFlag("amdgpu-no-workgroup-id-y");
+  }
   for (StringRef name : unusedInputs) {
     addFlag(name);
   }

@@ -17,6 +17,7 @@ struct ShellOptions {
   int agprs = 0;        ///< for accumulators; 0: none, except as overflow above 256 VGPRs
   bool pinOrder = true; ///< keep the written order of tile operations
   int wavesPerSimd = 0; ///< occupancy asked of the register allocator; 0: its choice
+  bool batched = false; ///< the kernel asks for its index along y
 };
 
 class KernelShell {

@@ -29,9 +29,15 @@ std::string_view ldsName(TileOperand operand) { return operand == TileOperand::a
 OperandAccess::OperandAccess(KernelShell &shell, const OperandTile &tile,
                              const OperandSource &source, const WorkItem &item,
                              std::vector<int> waveIndexOf,
-                             const std::vector<std::int64_t> &stageAddresses, Type elementType)
+                             const std::vector<std::int64_t> &stageAddresses, Type fragmentType)
     : tile(tile), from(source), item(item), waveIndexOf(std::move(waveIndexOf)),
-      element(elementType), setup(shell.tiles) {
+      fragmentType(fragmentType), setup(shell.tiles) {
+  if (tile.layout.path == OperandPath::registers) {
+    for (int piece = 0; piece < tile.pieces; ++piece) {
+      preparePackedPiece(piece);
+    }
+    return;
+  }
   makeStages(shell, stageAddresses);
   for (int piece = 0; piece < tile.pieces; ++piece) {
     preparePiece(piece);
@@ -88,7 +94,7 @@ OperandAccess::Offset OperandAccess::shifted(const Offset &offset, const Stage &
 /// LLVM folds the stage's address into the constants of loads and stores alone. A transposing read
 /// is a call to it, whose lane offset already contains the stage.
 OperandAccess::Offset OperandAccess::readOffset(const Offset &offset, const Stage &stage) {
-  return tile.layout.transposing ? offset : shifted(offset, stage);
+  return tile.transposingReads() ? offset : shifted(offset, stage);
 }
 
 template <typename Function>
@@ -124,7 +130,7 @@ OperandAccess::Offset OperandAccess::mapped(std::vector<Known> &known,
 
 /// Bytes by which the swizzle flips addresses of a row; ir says it is linear over XOR.
 Value OperandAccess::swizzleMask(Value row) {
-  constexpr int rowsOfMask = 16;
+  constexpr int rowsOfMask = 32;
   std::vector<std::int64_t> table;
   for (int r = 0; r < rowsOfMask; ++r) {
     table.push_back(static_cast<std::int64_t>(tile.layout.granuleMask(r)) * granuleBytes);
@@ -140,6 +146,27 @@ void OperandAccess::preparePiece(int piece) {
   findLaneOffset(piece, prepared);
   prepared.staged =
       tile.layout.path == OperandPath::direct ? stagedPerWave(piece) : stagedPerLane(piece);
+  pieces.push_back(prepared);
+}
+
+/// All fragments of a wave lie at constant distances. Where columns may be absent, range checks
+/// must see the distance to their fragment; else it is scalar.
+void OperandAccess::preparePackedPiece(int piece) {
+  constexpr std::int64_t immediates = 4096; // that an instruction's offset holds
+  const Offset offset =
+      mapped(fragmentMaps, overItems([&](int wave, int lane) {
+               return packedAddress(tile, waveIndexOf[wave], piece % tile.fragments,
+                                    piece / tile.fragments, lane);
+             }),
+             item.index);
+  assert(offset.base && "packed addresses are sums of bits of the index");
+  Piece prepared;
+  prepared.lane = offset.base;
+  prepared.immediate = static_cast<std::int32_t>(offset.immediate % immediates);
+  if (offset.immediate >= immediates) {
+    Value distance = setup.constant(offset.immediate - prepared.immediate);
+    (from.present ? prepared.late : prepared.scalar) = distance;
+  }
   pieces.push_back(prepared);
 }
 
@@ -168,7 +195,7 @@ void OperandAccess::findPosition(int piece, Piece &result) {
 void OperandAccess::findLaneOffset(int piece, Piece &result) {
   // Where no row can be absent, a piece that lies whole rows behind the first one shares its lane
   // offset and adds a uniform distance: one register instead of one a piece.
-  const bool rowsComplete = !from.present || tile.layout.transposing;
+  const bool rowsComplete = !from.present || tile.layout.rowsAlongK;
   const TilePosition first = loadedPosition(tile, 0, 0, 0);
   bool allInside = true;
   bool sameBytes = true;
@@ -198,8 +225,8 @@ Value OperandAccess::maskAbsent(int piece, const Piece &prepared, Value offset) 
     offset = setup.select(setup.lessThan(prepared.row, setup.constant(tile.rows)), offset,
                           setup.constant(outOfRange));
   }
-  if (from.present && tile.layout.transposing) {
-    Value limit = setup.mul(from.present, tile.elementBytes);
+  if (from.present && tile.layout.rowsAlongK) {
+    Value limit = setup.mul(from.present, tile.elementBytes());
     offset = setup.select(setup.lessThan(prepared.byte, limit), offset, setup.constant(outOfRange));
   }
   return offset;
@@ -262,16 +289,24 @@ Value OperandAccess::fromPlain(Value linear) {
 }
 
 Value OperandAccess::alongK(TileBuilder &tiles, Value k) const {
-  return tile.layout.transposing ? tiles.mul(k, from.pitchBytes) : tiles.mul(k, tile.elementBytes);
+  if (tile.layout.path == OperandPath::registers) { // whole blocks
+    return tiles.mul(k, PreshuffledLayout::columns * tile.elementBytes());
+  }
+  return tile.layout.rowsAlongK ? tiles.mul(k, from.pitchBytes) : tiles.mul(k, tile.elementBytes());
 }
 
 /// In a short step the lanes behind its last k load zeros: what they would find belongs to the next
 /// step, or to the next row.
-Value OperandAccess::shortStepOffset(TileBuilder &tiles, const Piece &piece, Value lane,
+Value OperandAccess::shortStepOffset(TileBuilder &tiles, int number, Value lane,
                                      int elements) const {
-  Value inside = tile.layout.transposing
+  if (tile.layout.path == OperandPath::registers) {
+    const bool inside = number / tile.fragments * tile.fragmentK < elements;
+    return inside ? lane : tiles.constant(outOfRange);
+  }
+  const Piece &piece = pieces[number];
+  Value inside = tile.layout.rowsAlongK
                      ? tiles.lessThan(piece.row, tiles.constant(elements))
-                     : tiles.lessThan(piece.byte, tiles.constant(elements * tile.elementBytes));
+                     : tiles.lessThan(piece.byte, tiles.constant(elements * tile.elementBytes()));
   return tiles.select(inside, lane, tiles.constant(outOfRange));
 }
 
@@ -279,10 +314,10 @@ GlobalAddress OperandAccess::address(TileBuilder &tiles, int piece, const StepSo
   const Piece &prepared = pieces[piece];
   Value lane = prepared.late ? tiles.add(prepared.lane, prepared.late) : prepared.lane;
   if (step.shortElements > 0) {
-    lane = shortStepOffset(tiles, prepared, lane, step.shortElements);
+    lane = shortStepOffset(tiles, piece, lane, step.shortElements);
   }
   Value scalar = prepared.scalar ? tiles.add(step.scalar, prepared.scalar) : step.scalar;
-  return {step.buffer, lane, scalar, 0};
+  return {step.buffer, lane, scalar, prepared.immediate};
 }
 
 void OperandAccess::loadDirect(TileBuilder &tiles, int piece, int stage, const StepSource &step) {
@@ -295,6 +330,13 @@ void OperandAccess::loadDirect(TileBuilder &tiles, int piece, int stage, const S
 
 Value OperandAccess::load(TileBuilder &tiles, int piece, const StepSource &step) {
   return tiles.load(tiles.bitsType(tile.vectorBytes), address(tiles, piece, step));
+}
+
+Value OperandAccess::loadFragment(TileBuilder &tiles, int piece, const StepSource &step) {
+  Value bits = load(tiles, piece, step);
+  return bits.getType() == fragmentType
+             ? bits
+             : LLVM::BitcastOp::create(tiles.builder, tiles.loc, fragmentType, bits);
 }
 
 void OperandAccess::writeLds(TileBuilder &tiles, int piece, int stage, Value value) {
@@ -313,9 +355,7 @@ Value OperandAccess::readFragment(TileBuilder &tiles, int fragment, int slice, i
     lanes.push_back(offset.base);
     immediates.push_back(static_cast<std::int32_t>(offset.immediate - half * tile.halfBytes()));
   }
-  const int elements = tile.fragmentRows * tile.fragmentK / waveSize;
-  return tiles.readLds(tiles.vectorType(elements, element), source.lds, lanes, immediates,
-                       tile.layout.transposing);
+  return tiles.readLds(fragmentType, source.lds, lanes, immediates, tile.transposingReads());
 }
 
 } // namespace kw

@@ -24,7 +24,7 @@ struct OperandSource {
   mlir::Value base;       ///< pointer to the tile's first element at k = 0
   mlir::Value bytes;      ///< i32: readable bytes from there, at most 2^31
   mlir::Value pitchBytes; ///< i32: from row to row of storage
-  /// Rows (k contiguous) or columns (n contiguous) of the tile that exist, i32; null: all.
+  /// Rows (k contiguous) or columns (m or n contiguous) of the tile that exist, i32; null: all.
   mlir::Value present;
 };
 
@@ -49,7 +49,7 @@ public:
   /// correctness.
   OperandAccess(KernelShell &shell, const OperandTile &tile, const OperandSource &source,
                 const WorkItem &item, std::vector<int> waveIndexOf,
-                const std::vector<std::int64_t> &stageAddresses, mlir::Type elementType);
+                const std::vector<std::int64_t> &stageAddresses, mlir::Type fragmentType);
 
   const OperandTile &layout() const { return tile; }
   const OperandSource &source() const { return from; }
@@ -60,6 +60,8 @@ public:
   mlir::Value load(TileBuilder &tiles, int piece, const StepSource &step);
   void writeLds(TileBuilder &tiles, int piece, int stage, mlir::Value value);
   mlir::Value readFragment(TileBuilder &tiles, int fragment, int slice, int stage);
+  /// path=registers: piece `piece` as the matrix instruction wants it.
+  mlir::Value loadFragment(TileBuilder &tiles, int piece, const StepSource &step);
 
 private:
   struct Offset {
@@ -72,11 +74,12 @@ private:
     mlir::Value value;
   };
   struct Piece {
-    mlir::Value row, byte; ///< of the lane's vector in the tile
-    mlir::Value lane;      ///< its byte offset from the tile's base
-    mlir::Value scalar;    ///< what to add to it, uniform; null: 0
-    mlir::Value late;      ///< the same, but to be added to `lane` where it is used; null: 0
-    Offset staged;         ///< in the stage, per lane (lds path) or per wave (direct path)
+    mlir::Value row, byte;      ///< of the lane's vector in the tile
+    mlir::Value lane;           ///< its byte offset from the tile's base
+    mlir::Value scalar;         ///< what to add to it, uniform; null: 0
+    mlir::Value late;           ///< the same, but to be added to `lane` where it is used; null: 0
+    Offset staged;              ///< in the stage, per lane (lds path) or per wave (direct path)
+    std::int32_t immediate = 0; ///< of the instruction
   };
 
   template <typename Function> std::vector<std::int64_t> overItems(Function function) const;
@@ -96,6 +99,7 @@ private:
   Offset shifted(const Offset &offset, const Stage &stage);
   Offset readOffset(const Offset &offset, const Stage &stage);
   void preparePiece(int piece);
+  void preparePackedPiece(int piece);
   void findPosition(int piece, Piece &result);
   void findLaneOffset(int piece, Piece &result);
   mlir::Value maskAbsent(int piece, const Piece &prepared, mlir::Value offset);
@@ -106,16 +110,15 @@ private:
                  llvm::function_ref<std::vector<std::int64_t>(const OperandTile &)> tableOf);
   mlir::Value fromPlain(mlir::Value linear);
   GlobalAddress address(TileBuilder &tiles, int piece, const StepSource &step) const;
-  mlir::Value shortStepOffset(TileBuilder &tiles, const Piece &piece, mlir::Value lane,
-                              int elements) const;
+  mlir::Value shortStepOffset(TileBuilder &tiles, int piece, mlir::Value lane, int elements) const;
 
   OperandTile tile;
   OperandSource from;
   WorkItem item;
   std::vector<int> waveIndexOf;
-  mlir::Type element;
-  TileBuilder setup;                                                   ///< inserts before the loop
-  std::vector<Stage> stages;                                           ///< by stage * halves + half
+  mlir::Type fragmentType;
+  TileBuilder setup;         ///< inserts before the loop
+  std::vector<Stage> stages; ///< by stage * halves + half
   std::map<std::pair<void *, std::int64_t>, mlir::Value> shiftedBases; ///< by base and shift
   std::vector<Piece> pieces;
   std::vector<Known> rowMaps, byteMaps, stagedMaps, waveMaps, fragmentMaps;

@@ -107,6 +107,10 @@ Value TileBuilder::workgroupIndex() {
   return ROCDL::BlockIdXOp::create(builder, loc, builder.getI32Type());
 }
 
+Value TileBuilder::batchIndex() {
+  return ROCDL::BlockIdYOp::create(builder, loc, builder.getI32Type());
+}
+
 std::pair<Value, Value> TileBuilder::tileOf(Value workgroup, Value tilesM, std::int64_t tilesN,
                                             int xcds, int groupM) {
   auto tile =
@@ -172,10 +176,18 @@ Type TileBuilder::elementType(ElementType type) {
     return builder.getF16Type();
   case ElementType::bf16:
     return builder.getBF16Type();
+  case ElementType::i32:
+    return builder.getI32Type();
   default:
     assert(false && "no kernel of this element type yet: the rules refuse it");
     return {};
   }
+}
+
+VectorType TileBuilder::fragmentType(ElementType type, int elements) {
+  constexpr int packed = 4;
+  return type == ElementType::i8 ? vectorType(elements / packed, builder.getI32Type())
+                                 : vectorType(elements, elementType(type));
 }
 
 Type TileBuilder::bitsType(int bytes) {

@@ -53,6 +53,7 @@ public:
   mlir::Value laneIndex(int workItems);
   mlir::Value waveIndex(int waves);
   mlir::Value workgroupIndex(); ///< along x
+  mlir::Value batchIndex();     ///< the workgroup's index along y
   /// Tile row and column of a workgroup (ir/WorkgroupMapping.h tileOf).
   std::pair<mlir::Value, mlir::Value> tileOf(mlir::Value workgroup, mlir::Value tilesM,
                                              std::int64_t tilesN, int xcds, int groupM);
@@ -73,6 +74,9 @@ public:
   void priority(int level); ///< of the wave on its SIMD, 0 (usual) to 3
 
   mlir::Type elementType(ElementType type);
+  /// A lane's part of a matrix operand, `elements` of it. 8-bit integers go four to an i32: LLVM
+  /// would take vectors of bytes apart wherever they cross a block.
+  mlir::VectorType fragmentType(ElementType type, int elements);
   /// Bits without a meaning, to be moved: i16, i32, or a vector of i32.
   mlir::Type bitsType(int bytes);
   mlir::VectorType vectorType(std::int64_t count, mlir::Type element);

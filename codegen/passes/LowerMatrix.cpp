@@ -11,13 +11,14 @@
 #include <mlir/Dialect/LLVMIR/LLVMDialect.h>
 #include <mlir/Dialect/LLVMIR/ROCDLDialect.h>
 #include <mlir/Pass/Pass.h>
+#include <optional>
 
 using namespace mlir;
 
 namespace kw {
 namespace {
 
-enum class Operand { f16, bf16 };
+enum class Operand { f16, bf16, f32, i8 };
 
 struct MatrixOperation {
   int m, n, k;
@@ -35,27 +36,50 @@ constexpr MatrixOperation matrixOperations[] = {
     {32, 32, 8, Operand::f16, "rocdl.mfma.f32.32x32x8f16"},
     {16, 16, 16, Operand::bf16, "rocdl.mfma.f32.16x16x16bf16.1k"},
     {32, 32, 8, Operand::bf16, "rocdl.mfma.f32.32x32x8bf16.1k"},
+    {16, 16, 64, Operand::i8, "rocdl.mfma.i32.16x16x64.i8"},
+    {32, 32, 32, Operand::i8, "rocdl.mfma.i32.32x32x32.i8"},
+    {16, 16, 32, Operand::i8, "rocdl.mfma.i32.16x16x32.i8"},
+    {32, 32, 16, Operand::i8, "rocdl.mfma.i32.32x32x16.i8"},
+    {16, 16, 4, Operand::f32, "rocdl.mfma.f32.16x16x4f32"},
+    {32, 32, 2, Operand::f32, "rocdl.mfma.f32.32x32x2f32"},
 };
+
+std::optional<Operand> operandOf(Type element) {
+  if (element.isInteger(32)) {
+    return Operand::i8;
+  }
+  return element.isF16()    ? std::optional(Operand::f16)
+         : element.isBF16() ? std::optional(Operand::bf16)
+         : element.isF32()  ? std::optional(Operand::f32)
+                            : std::nullopt;
+}
 
 const MatrixOperation *find(dialect::MfmaOp op) {
   const ArrayRef<int32_t> shape = op.getShape();
-  const Type element = cast<VectorType>(op.getA().getType()).getElementType();
+  const auto operand = operandOf(cast<VectorType>(op.getA().getType()).getElementType());
   for (const MatrixOperation &candidate : matrixOperations) {
-    const bool sameType = candidate.operand == Operand::f16 ? element.isF16() : element.isBF16();
-    if (sameType && shape[0] == candidate.m && shape[1] == candidate.n && shape[2] == candidate.k) {
+    if (operand == candidate.operand && shape[0] == candidate.m && shape[1] == candidate.n &&
+        shape[2] == candidate.k) {
       return &candidate;
     }
   }
   return nullptr;
 }
 
-/// The older bf16 instructions take their operands as i16.
+/// As the instruction takes it: one element as a scalar, two registers of 8-bit integers as i64,
+/// bf16 of the older instructions as i16.
 Value asOperand(OpBuilder &builder, Location loc, Value value, const MatrixOperation &operation) {
-  if (!operation.name.ends_with(".1k")) {
-    return value;
+  auto type = cast<VectorType>(value.getType());
+  if (type.getNumElements() == 1) {
+    return LLVM::ExtractElementOp::create(builder, loc, value, i32Constant(builder, loc, 0));
   }
-  auto type = cast<VectorType>(value.getType()).clone(builder.getI16Type());
-  return LLVM::BitcastOp::create(builder, loc, type, value);
+  if (operation.operand == Operand::i8 && type.getNumElements() == 2) {
+    return LLVM::BitcastOp::create(builder, loc, builder.getI64Type(), value);
+  }
+  if (operation.name.ends_with(".1k")) {
+    return LLVM::BitcastOp::create(builder, loc, type.clone(builder.getI16Type()), value);
+  }
+  return value;
 }
 
 LogicalResult lower(dialect::MfmaOp op) {

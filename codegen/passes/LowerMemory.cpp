@@ -93,6 +93,10 @@ Value readPart(OpBuilder &builder, dialect::ReadFragmentOp op, Type type, std::s
   Value source =
       bytePointer(builder, loc, op.getLds(),
                   addConstant(builder, loc, op.getLanes()[part], op.getImmediates()[part]));
+  if (op.getTranspose() && cast<VectorType>(type).getElementType().isInteger(32)) {
+    return ROCDL::ds_read_tr8_b64::create(builder, loc, type, source, ArrayAttr(), ArrayAttr(),
+                                          ArrayAttr());
+  }
   if (op.getTranspose()) {
     return ROCDL::ds_read_tr16_b64::create(builder, loc, type, source, ArrayAttr(), ArrayAttr(),
                                            ArrayAttr());

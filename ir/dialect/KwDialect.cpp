@@ -85,8 +85,13 @@ LogicalResult MfmaOp::verify() {
   const int64_t m = getShape()[0];
   const int64_t n = getShape()[1];
   const int64_t k = getShape()[2];
+  // 8-bit integers go four to an i32.
+  auto packed = [](Value value) {
+    return cast<VectorType>(value.getType()).getElementType().isInteger(32) ? 4 : 1;
+  };
   auto elements = [](Value value) { return cast<VectorType>(value.getType()).getNumElements(); };
-  if (elements(getA()) * waveSize != m * k || elements(getB()) * waveSize != n * k ||
+  if (elements(getA()) * packed(getA()) * waveSize != m * k ||
+      elements(getB()) * packed(getB()) * waveSize != n * k ||
       elements(getAccumulator()) * waveSize != m * n) {
     return emitOpError("operand sizes do not fit shape ") << m << "x" << n << "x" << k;
   }

@@ -32,7 +32,7 @@ def KwLdsPointer : KwPointer<3, "pointer to LDS">;
 def KwBuffer : KwPointer<8, "buffer resource">;
 def KwVector : VectorOfLengthAndType<[1, 2, 4, 8, 16, 32],
                                      [F32, F16, BF16, I8, I16, I32, F8E4M3FN, F8E5M2]>;
-def KwValue : AnyTypeOf<[KwVector, F32, F16, BF16, I32, I16]>;
+def KwValue : AnyTypeOf<[KwVector, F32, F16, BF16, I32, I16, I8]>;
 
 def KwReduction : I32EnumAttr<"Reduction", "operation of a reduction", [
     I32EnumAttrCase<"add", 0>, I32EnumAttrCase<"max", 1>]> {

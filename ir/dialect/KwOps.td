@@ -125,7 +125,7 @@ def Kw_ReadFragmentOp : KwOp<"read_fragment", [MemoryEffects<[MemRead]>]> {
   let description = [{
     One LDS read at each `lanes[i] + immediates[i]`, the results joined. Plain: every lane reads
     elements that lie together. `transpose`: the tile lies the other way round and transposing reads
-    of 8 bytes a lane turn it.
+    of 8 bytes a lane turn it; elements of 8 bits where the result is made of i32, else of 16 bits.
   }];
   let arguments = (ins KwLdsPointer:$lds, Variadic<I32>:$lanes, DenseI32ArrayAttr:$immediates,
                        UnitAttr:$transpose);
@@ -155,7 +155,8 @@ def Kw_MfmaOp : KwOp<"mfma", [Pure, AllTypesMatch<["accumulator", "result"]>]> {
   let summary = "result = a * b + accumulator, one matrix instruction";
   let description = [{
     `shape` is M, N, K of the instruction. Operand and result layouts are the hardware's
-    (reference: CDNA4 ISA): row or column = lane mod M, consecutive k per lane.
+    (reference: CDNA4 ISA): row or column = lane mod M, consecutive k per lane. Operands of i32 hold
+    four 8-bit integers each.
   }];
   let arguments = (ins DenseI32ArrayAttr:$shape, KwVector:$a, KwVector:$b, KwVector:$accumulator);
   let results = (outs KwVector:$result);

@@ -13,9 +13,10 @@
 //   lda ldb ldc sa sb sc    strides in elements; default contiguous; sa, sb 0: the same for all
 //   alpha=1 beta=0
 //   epilogue=STEP,...       bias silu gelu relu mul add quant:TYPE, in this order of application
-//   preshuffle=0            b packed once for the kernel
+//   preshuffle=0            b packed once for the kernel (ir/PreshuffledLayout.h)
 #include "ir/ops/Gemm.h"
 
+#include "ir/PreshuffledLayout.h"
 #include "ir/ops/Operator.h"
 #include "ir/support/TextList.h"
 
@@ -274,6 +275,10 @@ Storage storageB(const Gemm &op) {
 }
 Storage storageC(const Gemm &op) { return {op.m, op.n}; }
 
+std::int64_t contiguousSb(const Gemm &op) {
+  return op.preshuffle ? preshuffledLayout(op).elements() : storageB(op).rows * op.ldb;
+}
+
 std::int64_t readLeading(KeyValues &values, std::string_view key, Storage storage) {
   const std::int64_t given = values.integer(key, 1, largestSize, storage.length);
   if (given < storage.length) {
@@ -304,11 +309,14 @@ void checkResultStride(KeyValues &values, const Gemm &op) {
 }
 
 void readStrides(KeyValues &values, Gemm &op) {
+  if (op.preshuffle && values.has("ldb")) {
+    values.complain("ldb is given for packed weights; accepted with preshuffle=0");
+  }
   op.lda = readLeading(values, "lda", storageA(op));
   op.ldb = readLeading(values, "ldb", storageB(op));
   op.ldc = readLeading(values, "ldc", storageC(op));
   op.sa = readBatchStride(values, "sa", op, storageA(op).rows * op.lda);
-  op.sb = readBatchStride(values, "sb", op, storageB(op).rows * op.ldb);
+  op.sb = readBatchStride(values, "sb", op, contiguousSb(op));
   op.sc = readBatchStride(values, "sc", op, storageC(op).rows * op.ldc);
   checkResultStride(values, op);
 }
@@ -373,7 +381,7 @@ void printStrides(const Gemm &op, KeyPrinter &printer) {
   printer.addUnless("ldb", op.ldb, storageB(op).length);
   printer.addUnless("ldc", op.ldc, storageC(op).length);
   printer.addUnless("sa", op.sa, storageA(op).rows * op.lda);
-  printer.addUnless("sb", op.sb, storageB(op).rows * op.ldb);
+  printer.addUnless("sb", op.sb, contiguousSb(op));
   printer.addUnless("sc", op.sc, storageC(op).rows * op.ldc);
 }
 
@@ -415,6 +423,22 @@ Tensor matrix(std::string name, BufferRole role, ElementType type, const Gemm &o
           type,
           {op.batch, storage.rows, storage.length},
           {batchStride, leading, 1}};
+}
+
+Tensor packedWeights(const Gemm &op) {
+  const PreshuffledLayout layout = preshuffledLayout(op);
+  Tensor tensor{"b", BufferRole::input, op.bType, {}, {}};
+  tensor.shape = {layout.blocksN(), layout.blocksK(), PreshuffledLayout::groups,
+                  PreshuffledLayout::columns, layout.packElements()};
+  tensor.strides.assign(tensor.shape.size(), 1);
+  for (std::size_t i = tensor.shape.size() - 1; i > 0; --i) {
+    tensor.strides[i - 1] = tensor.strides[i] * tensor.shape[i];
+  }
+  if (op.batch > 1) {
+    tensor.shape.insert(tensor.shape.begin(), op.batch);
+    tensor.strides.insert(tensor.strides.begin(), op.sb);
+  }
+  return tensor;
 }
 
 std::int64_t ceilDiv(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -461,7 +485,9 @@ std::vector<Tensor> listTensors(const Problem &problem) {
   const Gemm &op = problem.gemm();
   std::vector<Tensor> all;
   all.push_back(matrix("a", BufferRole::input, op.aType, op, storageA(op), op.lda, op.sa));
-  all.push_back(matrix("b", BufferRole::input, op.bType, op, storageB(op), op.ldb, op.sb));
+  all.push_back(op.preshuffle
+                    ? packedWeights(op)
+                    : matrix("b", BufferRole::input, op.bType, op, storageB(op), op.ldb, op.sb));
   // One scale per 1x128 of a and per 128x128 of b.
   if (auto scale = scales("scale_a", op.aScale, op.m, op.k, 1)) {
     all.push_back(*std::move(scale));

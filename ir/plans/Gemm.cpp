@@ -44,20 +44,31 @@ void addBuffers(const Gemm &gemm, KernelPlan &plan) {
   const bool ka = gemm.aKContiguous(), kb = gemm.bKContiguous();
   matrix("a", BufferRole::input, gemm.aType, ka ? gemm.m : gemm.k, ka ? gemm.k : gemm.m, gemm.lda,
          gemm.sa);
-  matrix("b", BufferRole::input, gemm.bType, kb ? gemm.n : gemm.k, kb ? gemm.k : gemm.n, gemm.ldb,
-         gemm.sb);
+  if (gemm.preshuffle) {
+    matrix("b", BufferRole::input, gemm.bType, 1, preshuffledLayout(gemm).elements(), 0, gemm.sb);
+  } else {
+    matrix("b", BufferRole::input, gemm.bType, kb ? gemm.n : gemm.k, kb ? gemm.k : gemm.n, gemm.ldb,
+           gemm.sb);
+  }
   matrix("c", BufferRole::output, gemm.outType, gemm.m, gemm.n, gemm.ldc, gemm.sc);
 }
 
-TileTraffic operandTraffic(const OperandTile &tile, std::int64_t pitch) {
+TileTraffic operandTraffic(const OperandTile &tile, const Gemm &gemm) {
+  const bool isA = tile.operand == TileOperand::a;
   TileTraffic traffic;
   traffic.operand = tile.operand;
   traffic.rows = tile.rows;
   traffic.bytesPerRow = tile.layout.rowBytes;
   traffic.vectorBytes = tile.vectorBytes;
-  traffic.pitchBytes = pitch * tile.elementBytes;
-  traffic.byTileM = tile.operand == TileOperand::a;
-  traffic.byTileN = tile.operand == TileOperand::b;
+  traffic.pitchBytes = (isA ? gemm.lda : gemm.ldb) * tile.elementBytes();
+  traffic.byTileM = isA;
+  traffic.byTileN = !isA;
+  traffic.byBatch = (isA ? gemm.sa : gemm.sb) != 0;
+  if (tile.layout.path == OperandPath::registers) {
+    traffic.rows = ceilDiv(tile.rows, PreshuffledLayout::columns);
+    traffic.bytesPerRow = std::int64_t(tile.layout.rowBytes) * PreshuffledLayout::columns;
+    traffic.pitchBytes = tile.packed.pitchBytes();
+  }
   traffic.alongTrips = true;
   return traffic;
 }
@@ -83,11 +94,18 @@ TileTraffic resultTraffic(const Gemm &gemm, const GemmSchedule &schedule) {
 
 /// Registers of what lies between global memory and LDS.
 int stagingRegisters(const OperandTile &tile, const GemmSchedule::Pipeline &pipeline) {
-  if (tile.layout.path == OperandPath::direct) {
+  if (tile.layout.path != OperandPath::lds) {
     return 0;
   }
   const int stepsInFlight = std::max(1, pipeline.prefetch - (pipeline.stages - 1));
   return stepsInFlight * tile.pieces * std::max(1, tile.vectorBytes / 4);
+}
+
+/// Fragments that are loaded as such: of this step and of all that are in flight.
+int packedRegisters(const OperandTile &tile, const GemmSchedule::Pipeline &pipeline) {
+  return tile.layout.path == OperandPath::registers
+             ? (pipeline.prefetch + 1) * tile.pieces * tile.registersPerFragment()
+             : 0;
 }
 
 /// Serial order reads all fragments of a step before the first matrix instruction. Interleaved, one
@@ -98,6 +116,15 @@ int stagingRegisters(const OperandTile &tile, const GemmSchedule::Pipeline &pipe
 int fragmentRegisters(const OperandTile &a, const OperandTile &b,
                       const GemmSchedule::Pipeline &pipeline) {
   constexpr int ahead = 5; ///< fragments read before their use
+  if (b.layout.path == OperandPath::registers) {
+    const int whole = a.slices * a.fragments * a.registersPerFragment();
+    if (pipeline.fragmentsAhead > 0) {
+      return pipeline.fragmentsAhead < a.slices ? whole : 2 * whole;
+    }
+    return pipeline.order == LoopOrder::serial
+               ? whole
+               : std::min(whole, (a.fragments + ahead) * a.registersPerFragment());
+  }
   const int all =
       a.slices * (a.fragments * a.registersPerFragment() + b.fragments * b.registersPerFragment());
   if (pipeline.order == LoopOrder::pingpong) {
@@ -120,7 +147,8 @@ int addressRegisters(const OperandTile &a, const OperandTile &b) {
   constexpr int base = 10, mostDirect = 16;
   int direct = 0, staged = 0;
   for (const OperandTile *tile : {&a, &b}) {
-    (tile->layout.path == OperandPath::direct ? direct : staged) += tile->pieces;
+    direct += tile->layout.path == OperandPath::direct ? tile->pieces : 0;
+    staged += tile->layout.path == OperandPath::lds ? tile->pieces : 0;
   }
   return base + 2 * std::min(direct, mostDirect) + staged / 2 + a.slices;
 }
@@ -141,6 +169,7 @@ RegisterUse registerUse(const OperandTile &a, const OperandTile &b, const GemmSc
     use.fragments = std::max(use.fragments, use.staging);
     use.staging = 0;
   }
+  use.fragments += packedRegisters(b, pipeline);
   return use;
 }
 
@@ -167,7 +196,8 @@ std::uint64_t log2Of(int value) {
 LoopKey loopKey(const GemmSchedule &schedule, RegionKind region) {
   const auto &tiling = schedule.tiling;
   const auto &pipeline = schedule.pipeline;
-  const bool staged = schedule.a.path == OperandPath::lds || schedule.b.path == OperandPath::lds;
+  const bool ownPrefetch =
+      schedule.a.path != OperandPath::direct || schedule.b.path != OperandPath::direct;
   LoopKeyPacker packer;
   packer.add(static_cast<std::uint64_t>(region), 3)
       .add(tiling.m / 16, 6)
@@ -188,7 +218,7 @@ LoopKey loopKey(const GemmSchedule &schedule, RegionKind region) {
     packer.add(kind * widths + log2Of(operand->vectorBytes), 6);
   }
   packer.add(pipeline.fragmentsAhead, 4).add(pipeline.quadrants ? 1 : 0, 1);
-  packer.add(pipeline.stages, 3).add(staged ? pipeline.prefetch : pipeline.stages - 1, 3);
+  packer.add(pipeline.stages, 3).add(ownPrefetch ? pipeline.prefetch : pipeline.stages - 1, 3);
   if (region != RegionKind::prologue) {
     packer.add(static_cast<std::uint64_t>(pipeline.order), 2).add(pipeline.priority ? 1 : 0, 1);
   } else {
@@ -247,9 +277,13 @@ KernelPlan planGemm(const Problem &problem, const Schedule &any, const Target &t
   launch.tileN = schedule.tiling.n;
   launch.mapping = {tiles.m, tiles.n, gemm.batch, schedule.mapping.xcdRemap ? target.xcds : 1,
                     schedule.mapping.groupM};
-  launch.traffic = {operandTraffic(a, gemm.lda), operandTraffic(b, gemm.ldb),
+  launch.traffic = {operandTraffic(a, gemm), operandTraffic(b, gemm),
                     resultTraffic(gemm, schedule)};
-  launch.lds = {ldsBuffer(a, schedule.pipeline.stages), ldsBuffer(b, schedule.pipeline.stages)};
+  for (const OperandTile *tile : {&a, &b}) {
+    if (tile->layout.path != OperandPath::registers) {
+      launch.lds.push_back(ldsBuffer(*tile, schedule.pipeline.stages));
+    }
+  }
   for (const LdsBuffer &buffer : launch.lds) {
     launch.ldsBytes += buffer.bytesPerStage * buffer.stages;
   }

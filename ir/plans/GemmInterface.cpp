@@ -3,6 +3,7 @@
 #include "ir/plans/GemmInterface.h"
 
 #include "ir/KernelPlan.h"
+#include "ir/PreshuffledLayout.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -15,7 +16,7 @@ constexpr std::int64_t largestGrid = (std::int64_t(1) << 32) - 1;
 constexpr std::int64_t largestArgument = 2147483647;
 
 struct Stride {
-  std::string_view name;
+  std::string_view name, batchName;
   std::int64_t row = 0;     ///< elements that a row must hold
   std::int64_t rows = 0;    ///< over which one offset reaches
   std::int64_t divisor = 1; ///< elements of one access
@@ -29,7 +30,11 @@ void addGuards(const Stride &stride, bool rowIsM, std::vector<std::string> &guar
       fmt::format("{} <= {}", stride.name,
                   std::min(largestArgument, largestOffset / (stride.rows * stride.elementBytes))));
   if (stride.divisor > 1) {
+    if (rowIsM) {
+      guards.push_back(fmt::format("m % {} == 0", stride.divisor));
+    }
     guards.push_back(fmt::format("{} % {} == 0", stride.name, stride.divisor));
+    guards.push_back(fmt::format("{} % {} == 0", stride.batchName, stride.divisor));
   }
 }
 
@@ -41,17 +46,22 @@ std::vector<std::string> guardsOf(const Gemm &gemm, const GemmSchedule &schedule
   const bool ka = gemm.aKContiguous(), kb = gemm.bKContiguous();
   constexpr int swappedStore = 4; ///< elements of one store with epilogue=swap
   const std::int64_t tilesN = ceilDiv<std::int64_t>(gemm.n, tiling.n);
-  const std::int64_t tilesM =
-      largestGrid / (std::int64_t(schedule.waves()) * 64 * tilesN * gemm.batch);
+  const std::int64_t tilesM = largestGrid / (std::int64_t(schedule.waves()) * 64 * tilesN);
 
   std::vector<std::string> guards{
-      "m >= 1", fmt::format("m <= {}", std::min(largestArgument, tilesM * tiling.m))};
-  addGuards({"lda", gemm.k, ka ? tiling.m : gemm.k, schedule.a.vectorBytes / aBytes, aBytes}, !ka,
-            guards);
-  addGuards({"ldb", kb ? gemm.k : gemm.n, kb ? tiling.n : gemm.k, schedule.b.vectorBytes / bBytes,
-             bBytes},
-            false, guards);
-  addGuards({"ldc", gemm.n, tiling.m, schedule.epilogue == EpiloguePath::swap ? swappedStore : 1,
+      "m >= 1", fmt::format("m <= {}", std::min(largestArgument, tilesM * tiling.m)), "batch >= 1",
+      fmt::format("batch <= {}", largestBatch)};
+  addGuards({"lda", "sa", gemm.k, ka ? tiling.m : gemm.k, schedule.a.vectorBytes / aBytes, aBytes},
+            !ka, guards);
+  if (gemm.preshuffle) {
+    guards.push_back(fmt::format("sb % {} == 0", preshuffledLayout(gemm).packElements()));
+  } else {
+    addGuards({"ldb", "sb", kb ? gemm.k : gemm.n, kb ? tiling.n : gemm.k,
+               schedule.b.vectorBytes / bBytes, bBytes},
+              false, guards);
+  }
+  addGuards({"ldc", "sc", gemm.n, tiling.m,
+             schedule.epilogue == EpiloguePath::swap ? swappedStore : 1,
              elementBytes(gemm.outType)},
             false, guards);
   return guards;
@@ -60,7 +70,7 @@ std::vector<std::string> guardsOf(const Gemm &gemm, const GemmSchedule &schedule
 std::string gridOf(const Problem &problem, const Schedule &any, const Target &target) {
   const Gemm &gemm = problem.gemm();
   const auto &schedule = std::get<GemmSchedule>(any);
-  const std::int64_t tilesN = ceilDiv<std::int64_t>(gemm.n, schedule.tiling.n) * gemm.batch;
+  const std::int64_t tilesN = ceilDiv<std::int64_t>(gemm.n, schedule.tiling.n);
   const std::string tiles = fmt::format("ceildiv(m, {}) * {}", schedule.tiling.m, tilesN);
   const std::int64_t walkers = makePlan(problem, any, target).launches.front().mapping.walkers;
   return walkers > 0 ? fmt::format("min({}, {})", tiles, walkers) : tiles;
@@ -73,14 +83,19 @@ KernelInterface gemmInterface(const Problem &problem, const Schedule &any, const
   const auto &schedule = std::get<GemmSchedule>(any);
   LaunchInterface launch;
   launch.kernel = kernelName(problem, any);
-  launch.grid = {gridOf(problem, any, target), "1", "1"};
+  launch.grid = {gridOf(problem, any, target), "batch", "1"};
   launch.block = {static_cast<std::uint32_t>(schedule.waves() * target.waveSize), 1, 1};
   for (const char *buffer : {"a", "b", "c"}) {
     addArgument(launch, buffer, KernelArgument::Kind::pointer);
   }
   KernelInterface interface;
+  for (const char *size : {"m", "lda", "ldb", "ldc"}) {
+    addArgument(launch, size, KernelArgument::Kind::i32);
+  }
+  for (const char *stride : {"sa", "sb", "sc"}) {
+    addArgument(launch, stride, KernelArgument::Kind::i64);
+  }
   for (const auto &[name, value] : gemmSizes(problem)) {
-    addArgument(launch, name, KernelArgument::Kind::i32);
     interface.sizes.push_back(name);
   }
   interface.launches.push_back(std::move(launch));
@@ -90,7 +105,8 @@ KernelInterface gemmInterface(const Problem &problem, const Schedule &any, const
 
 std::vector<std::pair<std::string, std::int64_t>> gemmSizes(const Problem &problem) {
   const Gemm &gemm = problem.gemm();
-  return {{"m", gemm.m}, {"lda", gemm.lda}, {"ldb", gemm.ldb}, {"ldc", gemm.ldc}};
+  return {{"m", gemm.m},         {"lda", gemm.lda}, {"ldb", gemm.ldb}, {"ldc", gemm.ldc},
+          {"batch", gemm.batch}, {"sa", gemm.sa},   {"sb", gemm.sb},   {"sc", gemm.sc}};
 }
 
 std::string gemmStem(const Problem &problem, const Schedule &any) {

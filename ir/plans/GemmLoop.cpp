@@ -27,13 +27,13 @@ ResourceUse issueOf(int instructions) {
 /// What the two operands have in common while the body is listed.
 struct Operand {
   OperandTile tile;
-  bool direct = false;
+  OperandPath path = OperandPath::lds;
   int ahead = 0;      ///< of its global loads
-  int writeAhead = 0; ///< of its LDS writes
+  int writeAhead = 0; ///< of its LDS writes; path registers: of the wait before their use
   float readCycles = 0, writeCycles = 0, loadCycles = 0;
   std::vector<int> loads, writes; ///< vertices per piece
   std::vector<int> reads;         ///< vertices per slice * fragments + fragment
-  int wait = -1;                  ///< before the LDS writes
+  int wait = -1;                  ///< before the LDS writes, or before loaded fragments are used
 
   int &read(int slice, int fragment) { return reads[slice * tile.fragments + fragment]; }
 };
@@ -149,6 +149,8 @@ private:
   void multiplyQuadrant(int halfA, int halfB);
   Synchronised meet(int group, int ahead);
   void waitAndWrite(Operand &operand);
+  void waitForFragments(Operand &operand);
+  void loadFragments();
   void readFragment(Operand &operand, int slice, int fragment);
   void readsOf(Slices slices);
   void matrixOf(Slices slices);
@@ -167,15 +169,14 @@ private:
   }
   int overwritable() const { return stages > 1 ? barrier : firstBarrier; }
 
-  template <typename Visit> void each(bool direct, Visit visit) {
+  template <typename Visit> void each(OperandPath path, Visit visit) {
     for (Operand *operand : {&a, &b}) {
-      if (operand->direct == direct) {
+      if (operand->path == path) {
         visit(*operand);
       }
     }
   }
-  bool anyDirect() const { return a.direct || b.direct; }
-  bool anyStaged() const { return !a.direct || !b.direct; }
+  bool any(OperandPath path) const { return a.path == path || b.path == path; }
 
   const Gemm &gemm;
   const GemmSchedule &schedule;
@@ -196,25 +197,29 @@ Operand GemmBody::operand(TileOperand which) {
   Operand result;
   result.tile = operandTile(gemm, schedule, which);
   const OperandTile &tile = result.tile;
-  result.direct = tile.layout.path == OperandPath::direct;
-  result.ahead =
-      result.direct ? stages - 1 + (slicesAhead > 0 ? 1 : 0) : schedule.pipeline.prefetch;
+  result.path = tile.layout.path;
+  result.reads.assign(std::size_t(tile.slices) * tile.fragments, -1);
+  result.loadCycles = float(target.waveSize * tile.vectorBytes) / float(target.l1BytesPerClock);
+  result.ahead = schedule.pipeline.prefetch;
+  if (result.path == OperandPath::registers) {
+    return result;
+  }
+  const bool direct = result.path == OperandPath::direct;
+  result.ahead = direct ? stages - 1 + (slicesAhead > 0 ? 1 : 0) : result.ahead;
   result.writeAhead = stages - 1;
   result.readCycles = static_cast<float>(readCycles(tile, target));
   const int bytes = target.waveSize * tile.vectorBytes;
   // A direct load's data enters LDS through the write port, in lane order.
-  result.writeCycles = result.direct ? float(bytes) / float(target.ldsWriteBytesPerClock)
-                                     : static_cast<float>(writeCycles(tile, target));
-  result.loadCycles = float(bytes) / float(target.l1BytesPerClock);
-  result.reads.assign(std::size_t(tile.slices) * tile.fragments, -1);
+  result.writeCycles = direct ? float(bytes) / float(target.ldsWriteBytesPerClock)
+                              : static_cast<float>(writeCycles(tile, target));
   return result;
 }
 
 /// Waits for the direct loads of step i, and for this wave's LDS writes, then the barrier.
 void GemmBody::synchronise(bool lastOfStep) {
   TileOp wait{TileOpKind::wait};
-  wait.pendingVector = anyDirect() && lastOfStep ? 0 : -1;
-  wait.pendingLds = anyStaged() && lastOfStep ? 0 : -1;
+  wait.pendingVector = any(OperandPath::direct) && lastOfStep ? 0 : -1;
+  wait.pendingLds = any(OperandPath::lds) && lastOfStep ? 0 : -1;
   if (wait.pendingVector >= 0 || wait.pendingLds >= 0) {
     topWait = builder.add(wait, issueOf(1));
   }
@@ -238,7 +243,7 @@ int GemmBody::addBarrier(int ahead) {
 void GemmBody::waitForReads(bool publish) {
   TileOp wait{TileOpKind::wait};
   wait.pendingLds = 0;
-  wait.pendingVector = publish && anyDirect() ? 0 : -1;
+  wait.pendingVector = publish && any(OperandPath::direct) ? 0 : -1;
   wait.ahead = publish ? 1 : 0;
   const int vertex = builder.add(wait, issueOf(1));
   if (publish) {
@@ -271,21 +276,33 @@ void GemmBody::waitAndWrite(Operand &operand) {
   }
 }
 
+/// Waits for the fragments of this step: loaded to registers some steps ago.
+void GemmBody::waitForFragments(Operand &operand) {
+  TileOp wait{TileOpKind::wait, operand.tile.operand};
+  wait.pendingVector = 0;
+  operand.wait = builder.add(wait, issueOf(1));
+}
+
 void GemmBody::load(Operand &operand, int ahead) {
-  TileOp op{operand.direct ? TileOpKind::directLoad : TileOpKind::globalLoad, operand.tile.operand};
+  const bool direct = operand.path == OperandPath::direct;
+  TileOp op{direct ? TileOpKind::directLoad : TileOpKind::globalLoad, operand.tile.operand};
   op.ahead = static_cast<std::int16_t>(ahead);
-  ResourceUse use = issueOf(operand.direct ? directLoadInstructions : 1);
+  ResourceUse use = issueOf(direct ? directLoadInstructions : 1);
   use.vectorMemory = operand.loadCycles;
-  use.lds = operand.direct ? operand.writeCycles : 0;
+  use.lds = direct ? operand.writeCycles : 0;
   for (int piece = 0; piece < operand.tile.pieces; ++piece) {
     op.piece = static_cast<std::int16_t>(piece);
+    if (operand.path == OperandPath::registers) {
+      op.row = static_cast<std::int16_t>(piece % operand.tile.fragments);
+      op.slice = static_cast<std::int16_t>(piece / operand.tile.fragments);
+    }
     operand.loads.push_back(builder.add(op, use));
   }
 }
 
 void GemmBody::readFragment(Operand &operand, int slice, int fragment) {
   int &vertex = operand.read(slice, fragment);
-  if (vertex >= 0) {
+  if (vertex >= 0 || operand.path == OperandPath::registers) {
     return;
   }
   TileOp op{TileOpKind::ldsRead, operand.tile.operand};
@@ -357,6 +374,10 @@ void GemmBody::connectMatrix() {
   std::vector<int> firstOf(std::size_t(a.tile.fragments) * b.tile.fragments, -1), lastOf = firstOf;
   for (const Product &product : products) {
     const auto follow = [&](Operand &operand, int fragment) {
+      if (operand.path == OperandPath::registers) {
+        builder.depend(operand.wait, product.vertex, issueCycles);
+        return;
+      }
       builder.depend(operand.read(product.slice, fragment), product.vertex, target.ldsLatencyCycles,
                      isAhead(operand, product.slice, fragment) ? 1 : 0);
     };
@@ -388,7 +409,7 @@ void GemmBody::prioritise(bool raised) {
 /// A stage is overwritten after the barrier behind its last reader; a wait follows the latency.
 void GemmBody::orderLoads(const Operand &operand) {
   for (const int load : operand.loads) {
-    if (operand.direct) {
+    if (operand.path == OperandPath::direct) {
       builder.depend(overwritable(), load, issueCycles);
       builder.depend(load, topWait, target.l2LatencyCycles, operand.ahead - published);
     } else {
@@ -412,9 +433,18 @@ void GemmBody::orderWrites(const Operand &operand) {
 /// stage before it is overwritten.
 void GemmBody::orderReads(const Operand &operand) {
   for (const int read : operand.reads) {
+    if (read < 0) {
+      continue; // packed weights
+    }
     builder.depend(barrier, read, barrierLatency(), read < barrier ? 1 : 0);
     builder.depend(read, overwritable(), target.ldsLatencyCycles, read < overwritable() ? 0 : 1);
   }
+}
+
+/// Packed fragments: loads for a later step, then the wait for those of this one.
+void GemmBody::loadFragments() {
+  each(OperandPath::registers, [&](Operand &operand) { load(operand, operand.ahead); });
+  each(OperandPath::registers, [&](Operand &operand) { waitForFragments(operand); });
 }
 
 void GemmBody::pipelined() {
@@ -422,19 +452,20 @@ void GemmBody::pipelined() {
   const bool writeFirst = schedule.pipeline.prefetch == stages;
   const bool serial = schedule.pipeline.order == LoopOrder::serial;
   const auto writeThenLoad = [&] {
-    each(false, [&](Operand &operand) { waitAndWrite(operand); });
-    each(false, [&](Operand &operand) { load(operand, operand.ahead); });
+    each(OperandPath::lds, [&](Operand &operand) { waitAndWrite(operand); });
+    each(OperandPath::lds, [&](Operand &operand) { load(operand, operand.ahead); });
   };
   if (!writeFirst) {
     // Before the direct loads: the wait for these then leaves the direct ones in flight.
-    each(false, [&](Operand &operand) { load(operand, operand.ahead); });
+    each(OperandPath::lds, [&](Operand &operand) { load(operand, operand.ahead); });
   } else if (serial) {
     writeThenLoad();
   }
-  each(true, [&](Operand &operand) { load(operand, operand.ahead); });
+  each(OperandPath::direct, [&](Operand &operand) { load(operand, operand.ahead); });
+  loadFragments();
   readsAndMatrix();
   if (!writeFirst) {
-    each(false, [&](Operand &operand) { waitAndWrite(operand); });
+    each(OperandPath::lds, [&](Operand &operand) { waitAndWrite(operand); });
   } else if (!serial) {
     writeThenLoad(); // listed last: the first fragments go before the writes to LDS
   }
@@ -448,19 +479,20 @@ void GemmBody::pipelinedAhead() {
   // With whole steps ahead nothing is left to read in front of the barrier.
   const Slices early{0, slicesAhead < slices ? slicesAhead : 0};
   if (writeFirst) {
-    each(false, [&](Operand &operand) { waitAndWrite(operand); });
+    each(OperandPath::lds, [&](Operand &operand) { waitAndWrite(operand); });
   }
-  each(false, [&](Operand &operand) { load(operand, operand.ahead); });
+  each(OperandPath::lds, [&](Operand &operand) { load(operand, operand.ahead); });
+  loadFragments();
   readsOf({slicesAhead, slices});
   matrixOf(early);
   if (!writeFirst) {
-    each(false, [&](Operand &operand) { waitAndWrite(operand); });
+    each(OperandPath::lds, [&](Operand &operand) { waitAndWrite(operand); });
   }
   published = 1;
   waitForReads(true);
   barrier = addBarrier(1);
   builder.depend(topWait, barrier, issueCycles);
-  each(true, [&](Operand &operand) { load(operand, operand.ahead); });
+  each(OperandPath::direct, [&](Operand &operand) { load(operand, operand.ahead); });
   readsOf({0, slicesAhead});
   matrixOf({early.end, slices});
 }
@@ -476,7 +508,7 @@ void GemmBody::pingPong() {
     readsOf(cluster);
     if (isFirst) {
       barrier = opening;
-      each(true, [&](Operand &operand) { load(operand, operand.ahead); });
+      each(OperandPath::direct, [&](Operand &operand) { load(operand, operand.ahead); });
     }
     for (const Operand *operand : {&a, &b}) {
       for (const int read : operand->reads) {
@@ -620,14 +652,15 @@ void GemmBody::pingPongQuadrants() {
 void GemmBody::singleStage() {
   synchronise(false);
   const bool loadFirst = schedule.pipeline.prefetch == 0;
-  each(true, [&](Operand &operand) { load(operand, 0); });
+  each(OperandPath::direct, [&](Operand &operand) { load(operand, 0); });
   if (loadFirst) {
-    each(false, [&](Operand &operand) { load(operand, 0); });
+    each(OperandPath::lds, [&](Operand &operand) { load(operand, 0); });
   }
-  each(false, [&](Operand &operand) { waitAndWrite(operand); });
+  each(OperandPath::lds, [&](Operand &operand) { waitAndWrite(operand); });
   if (!loadFirst) {
-    each(false, [&](Operand &operand) { load(operand, operand.ahead); });
+    each(OperandPath::lds, [&](Operand &operand) { load(operand, operand.ahead); });
   }
+  loadFragments();
   synchronise(true);
   readsAndMatrix();
 }

@@ -9,6 +9,7 @@
 //   lds path, P = S:    wait, write step i+S-1, load step i+P
 //   lds path, P = S-1:  load step i+P
 //   direct path:        load step i+S-1 into stage (i+S-1) mod S = (i-1) mod S
+//   registers path:     load step i+P, wait for the fragments of step i
 //   LDS reads, matrix instructions of step i
 //   lds path, P = S-1:  wait, write step i+S-1
 //

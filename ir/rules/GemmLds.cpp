@@ -20,6 +20,9 @@ constexpr int directChunk = 1024; ///< bytes between pads on the direct path
 /// A swizzle that moves nothing and a padding that adds nothing are the plain layout again.
 template <Which which> bool layoutHolds(const Problem &p, const Schedule &s, const Target &) {
   const OperandTile tile = tileOf<which>(p, s);
+  if (tile.layout.path == OperandPath::registers) {
+    return tile.layout.layout == GemmSchedule::Operand().layout;
+  }
   switch (tile.layout.layout) {
   case LdsLayout::plain:
     return true;
@@ -39,6 +42,10 @@ template <Which which> bool layoutHolds(const Problem &p, const Schedule &s, con
 
 template <Which which> std::string layoutFact(const Problem &p, const Schedule &s, const Target &) {
   const OperandTile tile = tileOf<which>(p, s);
+  if (tile.layout.path == OperandPath::registers) {
+    return fmt::format("{} does not go through LDS: its layout there is left at its default",
+                       label<which>);
+  }
   return fmt::format("{} of {} changes nothing for {} rows of {} bytes",
                      tile.layout.layout == LdsLayout::swizzle ? "swizzle" : "padding", label<which>,
                      tile.rows, tile.layout.rowBytes);

@@ -25,10 +25,6 @@ template <auto holds> Rule onlyDefault(std::string_view name, std::string_view d
 std::vector<Rule> gemmPendingRules() {
   using G = GemmSchedule;
   return {
-      onlyDefault<[](const G &s) { return s.a.path != OperandPath::registers; }>("pendingPathA",
-                                                                                 "aPath"),
-      onlyDefault<[](const G &s) { return s.b.path != OperandPath::registers; }>("pendingPathB",
-                                                                                 "bPath"),
       onlyDefault<[](const G &s) { return s.epilogue != EpiloguePath::permlane; }>(
           "pendingPermlane", "epilogue"),
       onlyDefault<[](const G &s) { return s.epilogue != EpiloguePath::lds; }>("pendingEpilogueLds",

@@ -19,7 +19,7 @@ using namespace gemmrules;
 // ---- Prefetch and waits ----
 
 bool bothThroughRegisters(const Schedule &s) {
-  return gemmOf(s).a.path == OperandPath::lds && gemmOf(s).b.path == OperandPath::lds;
+  return gemmOf(s).a.path == OperandPath::lds && gemmOf(s).b.path != OperandPath::direct;
 }
 
 bool prefetchHolds(const Problem &, const Schedule &s, const Target &) {
@@ -149,7 +149,8 @@ constexpr int swapElements = 4;
 
 bool swapHolds(const Problem &p, const Schedule &s, const Target &) {
   return gemmOf(s).epilogue != EpiloguePath::swap ||
-         (p.gemm().n % swapElements == 0 && p.gemm().ldc % swapElements == 0);
+         (p.gemm().n % swapElements == 0 && p.gemm().ldc % swapElements == 0 &&
+          (p.gemm().batch == 1 || p.gemm().sc % swapElements == 0));
 }
 
 // ---- Registers ----
@@ -212,8 +213,8 @@ std::vector<Rule> gemmPipelineRules() {
               "bVector", "stages", "quadrants"}),
        quadrantsHold<Which::b>, quadrantsFact<Which::b>},
       {"waitCounter",
-       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "aVector", "bVector",
-              "prefetch"}),
+       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "mfmaN", "mfmaK", "bPath",
+              "aVector", "bVector", "prefetch"}),
        [](const Problem &p, const Schedule &s, const Target &t) {
          return loadsInFlight(p, s) <= t.maxVmcnt;
        },
@@ -222,8 +223,8 @@ std::vector<Rule> gemmPipelineRules() {
                             loadsInFlight(p, s), t.maxVmcnt);
        }},
       {"loadCount",
-       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "aPath", "bPath", "aVector",
-              "bVector", "stages"}),
+       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "mfmaN", "mfmaK", "aPath",
+              "bPath", "aVector", "bVector", "stages"}),
        loadCountHolds, loadCountFact},
       {"priority", reads({"order", "priority"}), priorityHolds,
        [](const Problem &, const Schedule &, const Target &) {

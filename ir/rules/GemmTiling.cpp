@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Rules on the tile, the waves that divide it, and the grid.
+#include "ir/PreshuffledLayout.h"
 #include "ir/rules/Rules.h"
 
 #include <algorithm>
@@ -29,7 +30,10 @@ std::int64_t largestTile(std::int64_t size, std::int64_t smallest) {
 }
 std::int64_t largestTileM(const Problem &p) { return largestTile(p.gemm().m, 16); }
 std::int64_t largestTileN(const Problem &p) { return largestTile(p.gemm().n, 64); }
-std::int64_t largestTileK(const Problem &p) { return largestTile(p.gemm().k, 32); }
+/// The smallest step of the fast 16x16 instructions: 32 of 16 bits, 64 of 8.
+std::int64_t largestTileK(const Problem &p) {
+  return largestTile(p.gemm().k, bitWidth(p.gemm().aType) <= 8 ? 64 : 32);
+}
 
 std::string tooLarge(std::string_view axis, std::int64_t tile, std::int64_t size,
                      std::int64_t largest) {
@@ -118,14 +122,24 @@ double workItems(const Problem &p, const Schedule &s) {
          64;
 }
 
+/// Of packed weights: a lane's offset is a sum of bits below 2^30.
+double packedReach(const Gemm &g, int tileN) {
+  const auto blocks =
+      static_cast<double>((tileN + PreshuffledLayout::columns - 1) / PreshuffledLayout::columns);
+  return 2 * blocks * static_cast<double>(preshuffledLayout(g).pitchBytes());
+}
+
 /// Offsets within the rows of a tile are 32-bit; their base is 64-bit.
 double largestOffset(const Problem &p, const Schedule &s) {
   const Gemm &g = p.gemm();
   const auto bytes = [](std::int64_t rows, std::int64_t leading, ElementType type) {
     return static_cast<double>(rows) * static_cast<double>(leading) * bitWidth(type) / 8;
   };
-  const double a = bytes(std::min<std::int64_t>(tiling(s).m, g.m), g.lda, g.aType);
-  const double b = g.bKContiguous()
+  const double a = g.aKContiguous()
+                       ? bytes(std::min<std::int64_t>(tiling(s).m, g.m), g.lda, g.aType)
+                       : bytes(g.k, g.lda, g.aType);
+  const double b = g.preshuffle ? packedReach(g, tiling(s).n)
+                   : g.bKContiguous()
                        ? bytes(std::min<std::int64_t>(tiling(s).n, g.n), g.ldb, g.bType)
                        : bytes(g.k, g.ldb, g.bType);
   const double c = bytes(std::min<std::int64_t>(tiling(s).m, g.m), g.ldc, g.outType);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/reference/Gemm.h"
 
+#include "ir/PreshuffledLayout.h"
 #include "runtime/Numbers.h"
 #include "runtime/reference/DotProducts.h"
 
@@ -22,12 +23,29 @@ struct Operand {
   std::int64_t vectorStride; ///< elements from vector to vector
   std::int64_t kStride;
   std::int64_t vectors;
+  const PreshuffledLayout *packed = nullptr; ///< then `base` is its element 0
+  std::int64_t firstColumn = 0;
 };
+
+/// Elements [k, k + count) of packed columns; k and the layout are whole packs.
+void convertPacked(const Operand &operand, std::int64_t k, std::int64_t count, std::int64_t pitch,
+                   double *to) {
+  const std::int64_t pack = operand.packed->packElements();
+  for (std::int64_t v = 0; v < operand.vectors; ++v) {
+    for (std::int64_t i = 0; i < count; i += pack) {
+      const std::int64_t at = operand.packed->index(operand.firstColumn + v, k + i);
+      decodeNumbers(operand.type, operand.data, operand.base + at, pack, to + v * pitch + i);
+    }
+  }
+}
 
 /// Elements [k, k + count) of every vector, padded with zeros to `pitch`.
 void convert(const Operand &operand, std::int64_t k, std::int64_t count, std::int64_t pitch,
              double *to, std::vector<double> &scratch) {
   std::fill_n(to, operand.vectors * pitch, 0.0);
+  if (operand.packed != nullptr) {
+    return convertPacked(operand, k, count, pitch, to);
+  }
   if (operand.kStride == 1) {
     for (std::int64_t v = 0; v < operand.vectors; ++v) {
       decodeNumbers(operand.type, operand.data, operand.base + v * operand.vectorStride + k, count,
@@ -74,11 +92,8 @@ Expected<void> checkReferenceCovers(const Gemm &gemm) {
   if (!gemm.epilogue.empty()) {
     return without("epilogues");
   }
-  if (gemm.preshuffle) {
-    return without("preshuffled weights");
-  }
-  if (gemm.accType != ElementType::f32) {
-    return without("accumulation in anything but f32");
+  if (gemm.preshuffle && gemm.k % preshuffledLayout(gemm).blockK() != 0) {
+    return without("packed weights with k no multiple of a block");
   }
   return {};
 }
@@ -86,7 +101,13 @@ Expected<void> checkReferenceCovers(const Gemm &gemm) {
 GemmReference referenceGemm(const Gemm &gemm, const std::uint8_t *a, const std::uint8_t *b,
                             const GemmBlock &block, bool withMagnitude) {
   const Operand left = rowsOfA(gemm, a, block);
-  const Operand right = columnsOfB(gemm, b, block);
+  const PreshuffledLayout layout = preshuffledLayout(gemm);
+  Operand right = columnsOfB(gemm, b, block);
+  if (gemm.preshuffle) {
+    right.base = block.batch * gemm.sb;
+    right.packed = &layout;
+    right.firstColumn = block.col;
+  }
   const auto elements = static_cast<std::size_t>(block.rows * block.cols);
   GemmReference result;
   result.value.assign(elements, 0);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Bounds are derived in runtime/README.md.
+#include "ir/PreshuffledLayout.h"
 #include "runtime/Numbers.h"
 #include "runtime/RandomValues.h"
 #include "runtime/reference/Gemm.h"
@@ -16,14 +17,20 @@ namespace kw {
 namespace {
 
 constexpr double f32Roundoff = 0x1p-24;
-/// Sums of integers below this are exact in f32.
-constexpr double exactSum = 0x1p24;
+/// Sums of integers below this are exact in f32, and in i32.
+constexpr double exactSum = 0x1p24, exactIntegerSum = 0x1p31;
+constexpr double largestByte = 128; ///< magnitude of an i8
 
 /// Roundings besides those of the k - 1 additions: the first addition to a zero accumulator, a
 /// product of f32 operands, alpha.
 constexpr double otherRoundings = 3;
 
+bool sumsIntegers(const Gemm &gemm) { return gemm.accType == ElementType::i32; }
+
 double relativeError(const Gemm &gemm) {
+  if (sumsIntegers(gemm)) {
+    return 0;
+  }
   return (static_cast<double>(gemm.k) + otherRoundings) * f32Roundoff;
 }
 
@@ -33,12 +40,20 @@ bool isInteger(double value) { return value == std::nearbyint(value); }
 /// in f32, and results rarely overflow the output; 0: no such r.
 std::int64_t integerRange(const Gemm &gemm) {
   const auto k = static_cast<double>(gemm.k);
+  const double most = sumsIntegers(gemm) ? exactIntegerSum : exactSum;
   double range = std::min(1 / unitRoundoff(gemm.aType), 1 / unitRoundoff(gemm.bType));
-  range = std::min(range, std::sqrt(exactSum / (k * std::max(1.0, std::fabs(gemm.alpha)))));
+  range = std::min(range, std::sqrt(most / (k * std::max(1.0, std::fabs(gemm.alpha)))));
+  range = sumsIntegers(gemm) ? std::min(range, largestByte - 1) : range;
   if (gemm.outType == ElementType::f16) { // deviation of the sum: sqrt(k) r^2 / 3; 6 of them
     range = std::min(range, std::sqrt(65504.0 / (2 * std::sqrt(k))));
   }
   return isInteger(gemm.alpha) ? static_cast<std::int64_t>(range) : 0;
+}
+
+/// Any bytes have an exact sum.
+bool anyBytesAreExact(const Gemm &gemm) {
+  return sumsIntegers(gemm) && gemm.alpha == 1 &&
+         static_cast<double>(gemm.k) * largestByte * largestByte < exactIntegerSum;
 }
 
 /// Vectors along k of an operand in memory: rows of A or columns of B.
@@ -54,7 +69,7 @@ public:
       : gemm(gemm), mapping(launch.mapping), tileM(launch.tileM), tileN(launch.tileN) {}
 
   std::vector<InputSet> inputSets(std::uint64_t seed) const override {
-    return {{"random", seed, false}, {"integer", seed + 1, integerRange(gemm) > 0}};
+    return {{"random", seed, sumsIntegers(gemm)}, {"integer", seed + 1, integerRange(gemm) > 0}};
   }
 
   std::vector<OutputBlock> blocksOf(std::uint64_t workgroup) const override {
@@ -87,6 +102,9 @@ public:
     for (const Vectors &vectors : rows) {
       fillVectors(set, 0, vectors, contents["a"]);
     }
+    if (gemm.preshuffle) {
+      return fillPacked(set, blocks, contents["b"]);
+    }
     for (const Vectors &vectors : columns) {
       fillVectors(set, 1, vectors, contents["b"]);
     }
@@ -118,11 +136,14 @@ public:
   }
 
   std::vector<std::vector<Problem>> neighbours() const override {
-    // Rows more and fewer, and a single one; with strides that leave gaps, where guards allow.
+    // Rows more and fewer, and a single one; with strides that leave gaps, where guards allow, and
+    // with one more product in the batch. Where m is contiguous a kernel may want whole vectors.
     constexpr std::int64_t gap = 64; // elements: keeps every alignment that matters
-    return {{withRows(gemm.m - 1, 0)},
-            {withRows(gemm.m + 1, gap), withRows(gemm.m + 1, 0)},
-            {withRows(1, gap), withRows(1, 0)}};
+    constexpr std::int64_t vector = 16;
+    return {{withRows(gemm.m - 1, 0), withRows(gemm.m - vector, 0)},
+            {withRows(gemm.m + 1, gap, 1), withRows(gemm.m + 1, 0, 1),
+             withRows(gemm.m + vector, gap, 1), withRows(gemm.m + vector, 0, 1)},
+            {withRows(1, gap), withRows(1, 0), withRows(vector, gap), withRows(vector, 0)}};
   }
 
 private:
@@ -138,14 +159,42 @@ private:
     return {block.batch * gemm.sb + block.col * colStride, colStride, kStride, block.cols};
   }
 
-  void fillVectors(const InputSet &set, std::uint64_t operand, const Vectors &vectors,
-                   const TensorContents::Entry &to) const {
+  RandomSource sourceOf(const InputSet &set, std::uint64_t operand) const {
     RandomSource source;
     source.seed = 2 * set.seed + operand;
     if (set.exact) {
       source.kind = RandomSource::Kind::integers;
       source.range = integerRange(gemm);
     }
+    if (anyBytesAreExact(gemm) && set.name == "random") {
+      source.kind = RandomSource::Kind::bytes;
+    }
+    return source;
+  }
+
+  /// The packed columns of b that the blocks need.
+  void fillPacked(const InputSet &set, std::span<const OutputBlock> blocks,
+                  const TensorContents::Entry &to) const {
+    const RandomSource source = sourceOf(set, 1);
+    const PreshuffledLayout layout = preshuffledLayout(gemm);
+    std::set<std::pair<std::int64_t, std::int64_t>> done; ///< base and column
+    for (const OutputBlock &block : blocks) {
+      for (std::int64_t column = block.col; column < block.col + block.cols; ++column) {
+        const std::int64_t base = block.batch * gemm.sb;
+        if (!done.emplace(base, column).second) {
+          continue;
+        }
+        for (std::int64_t k = 0; k < gemm.k; k += layout.packElements()) {
+          fillRandom(source, to.tensor.type, to.bytes.data(), base + layout.index(column, k),
+                     layout.packElements());
+        }
+      }
+    }
+  }
+
+  void fillVectors(const InputSet &set, std::uint64_t operand, const Vectors &vectors,
+                   const TensorContents::Entry &to) const {
+    const RandomSource source = sourceOf(set, operand);
     const ElementType type = to.tensor.type;
     const bool alongK = vectors.kStride == 1;
     const std::int64_t lines = alongK ? vectors.count : gemm.k;
@@ -156,17 +205,20 @@ private:
     }
   }
 
-  Problem withRows(std::int64_t m, std::int64_t gap) const {
+  Problem withRows(std::int64_t m, std::int64_t gap, std::int64_t moreProducts = 0) const {
     Gemm other = gemm;
+    other.batch += moreProducts;
     other.m = std::max<std::int64_t>(m, 1);
     // Rows of the matrices as they lie in memory keep their pitch or get a wider one.
     other.lda += gap + (gemm.aTransposed ? std::max<std::int64_t>(other.m - gemm.m, 0) : 0);
-    other.ldb += gap;
+    other.ldb += gemm.preshuffle ? 0 : gap;
     other.ldc += gap;
     const bool broadcastA = gemm.batch > 1 && gemm.sa == 0;
     const bool broadcastB = gemm.batch > 1 && gemm.sb == 0;
     other.sa = broadcastA ? 0 : other.lda * (gemm.aTransposed ? other.k : other.m);
-    other.sb = broadcastB ? 0 : other.ldb * (gemm.bTransposed ? other.n : other.k);
+    other.sb = broadcastB        ? 0
+               : gemm.preshuffle ? preshuffledLayout(gemm).elements()
+                                 : other.ldb * (gemm.bTransposed ? other.n : other.k);
     other.sc = other.ldc * other.m;
     return {other};
   }

@@ -4,6 +4,7 @@
 // GEMM's axes. Tiles and groups cover what fast public kernels use (16 to 256 along m and n, K
 // steps of 32 to 256, two or three stages) with the multiples of 48 between the powers of two. What
 // usually wins stands first: it has the lower rank, which decides between equal estimates.
+#include "ir/PreshuffledLayout.h"
 #include "search/spaces/Spaces.h"
 
 #include <algorithm>
@@ -26,12 +27,13 @@ std::vector<std::int64_t> instructionSizes(const Gemm &gemm, const Target &targe
   return sizes.empty() ? std::vector<std::int64_t>{1} : sizes;
 }
 
-/// Widths of an operand's loads: rows of `extent` elements, `leading` apart.
-std::vector<std::int64_t> widths(std::int64_t extent, std::int64_t leading, ElementType type,
-                                 const Target &target) {
+/// Widths of an operand's loads: rows of `extent` elements, `leading` apart; `batchStride` is 0
+/// without a batch.
+std::vector<std::int64_t> widths(std::int64_t extent, std::int64_t leading,
+                                 std::int64_t batchStride, ElementType type, const Target &target) {
   const int bits = bitWidth(type);
-  return vectorWidths(std::gcd(extent, leading) * bits / 8, std::max(1, bits / 8),
-                      target.directToLds16 ? 16 : 4);
+  return vectorWidths(std::gcd(std::gcd(extent, leading), batchStride) * bits / 8,
+                      std::max(1, bits / 8), target.directToLds16 ? 16 : 4);
 }
 
 } // namespace
@@ -50,14 +52,19 @@ std::vector<Axis> gemmAxes(const Problem &problem, const Target &target) {
   const auto direct = static_cast<std::int64_t>(OperandPath::direct);
   const auto throughRegisters = static_cast<std::int64_t>(OperandPath::lds);
   axes.add("aPath", {direct, throughRegisters});
-  axes.add("bPath", {direct, throughRegisters});
+  axes.add("bPath", gemm.preshuffle ? std::vector{static_cast<std::int64_t>(OperandPath::registers)}
+                                    : std::vector{direct, throughRegisters});
   // Not plain: where neither of these changes anything it has conflicts that a wider step hasn't.
   const std::vector<std::int64_t> layouts{static_cast<std::int64_t>(LdsLayout::swizzle),
                                           static_cast<std::int64_t>(LdsLayout::padding)};
   axes.add("aLayout", layouts);
   axes.add("bLayout", layouts);
-  axes.add("aVector", widths(gemm.aKContiguous() ? gemm.k : gemm.m, gemm.lda, gemm.aType, target));
-  axes.add("bVector", widths(gemm.bKContiguous() ? gemm.k : gemm.n, gemm.ldb, gemm.bType, target));
+  const bool batched = gemm.batch > 1;
+  axes.add("aVector", widths(gemm.aKContiguous() ? gemm.k : gemm.m, gemm.lda, batched ? gemm.sa : 0,
+                             gemm.aType, target));
+  axes.add("bVector", gemm.preshuffle ? std::vector<std::int64_t>{PreshuffledLayout::packBytes}
+                                      : widths(gemm.bKContiguous() ? gemm.k : gemm.n, gemm.ldb,
+                                               batched ? gemm.sb : 0, gemm.bType, target));
   axes.addNames("accumulator");
   axes.add("epilogue", {static_cast<std::int64_t>(EpiloguePath::direct),
                         static_cast<std::int64_t>(EpiloguePath::swap)});

@@ -12,13 +12,13 @@ namespace {
 const Target &gfx950() { return **findTarget("gfx950"); }
 
 TileLayout layoutOf(LdsLayout layout, OperandPath path, int rows, int rowBytes,
-                    bool transposing = false) {
+                    bool rowsAlongK = false) {
   TileLayout tile;
   tile.layout = layout;
   tile.path = path;
   tile.rows = rows;
   tile.rowBytes = rowBytes;
-  tile.transposing = transposing;
+  tile.rowsAlongK = rowsAlongK;
   return tile;
 }
 
@@ -27,9 +27,9 @@ constexpr std::array allLayouts{LdsLayout::plain, LdsLayout::swizzle, LdsLayout:
 TEST(LdsLayout, AddressesAreDistinctAndWithinTheStage) {
   for (const LdsLayout layout : allLayouts) {
     for (const OperandPath path : {OperandPath::lds, OperandPath::direct}) {
-      for (const bool transposing : {false, true}) {
+      for (const bool rowsAlongK : {false, true}) {
         for (const int rowBytes : {32, 64, 96, 128, 160, 192, 256, 384, 512}) {
-          const TileLayout tile = layoutOf(layout, path, 48, rowBytes, transposing);
+          const TileLayout tile = layoutOf(layout, path, 48, rowBytes, rowsAlongK);
           std::set<std::int64_t> seen;
           for (int row = 0; row < tile.rows; ++row) {
             for (int byte = 0; byte < rowBytes; byte += 2) {
@@ -66,19 +66,28 @@ TEST(LdsLayout, PaddingByPath) {
   EXPECT_EQ(chunks.bytes(), 20 * 128 + 2 * 16);
 }
 
-TEST(LdsLayout, SwizzleIsLinearAndHasPeriodSixteen) {
-  for (const bool transposing : {false, true}) {
-    for (const int rowBytes : {32, 64, 96, 128, 192, 256, 512}) {
-      const TileLayout tile =
-          layoutOf(LdsLayout::swizzle, OperandPath::lds, 256, rowBytes, transposing);
-      for (int row = 0; row < 16; ++row) {
-        EXPECT_EQ(tile.granuleMask(row + 48), tile.granuleMask(row));
-        for (int other = 0; other < 16; ++other) {
-          EXPECT_EQ(tile.granuleMask(row ^ other), tile.granuleMask(row) ^ tile.granuleMask(other));
-        }
-        if (transposing) {
-          EXPECT_EQ(tile.granuleMask(row) % 2, 0) << "16 elements stay together";
-        }
+void checkSwizzle(const TileLayout &tile) {
+  constexpr int period = 32;
+  for (int row = 0; row < period; ++row) {
+    const int mask = tile.granuleMask(row);
+    EXPECT_EQ(tile.granuleMask(row + 3 * period), mask);
+    EXPECT_TRUE(mask >= 0 && mask * 16 < (tile.rowBytes & -tile.rowBytes));
+    for (int other = 0; other < period; ++other) {
+      EXPECT_EQ(tile.granuleMask(row ^ other), mask ^ tile.granuleMask(other));
+    }
+    if (tile.rowsAlongK && tile.elementBytes < 4) {
+      EXPECT_EQ(mask * 16 % (16 * tile.elementBytes), 0) << "16 elements stay together";
+    }
+  }
+}
+
+TEST(LdsLayout, SwizzleIsLinearWithinARowAndPeriodic) {
+  for (const bool rowsAlongK : {false, true}) {
+    for (const int elementBytes : {1, 2, 4}) {
+      for (const int rowBytes : {32, 64, 96, 128, 192, 256, 512}) {
+        TileLayout tile = layoutOf(LdsLayout::swizzle, OperandPath::lds, 256, rowBytes, rowsAlongK);
+        tile.elementBytes = elementBytes;
+        checkSwizzle(tile);
       }
     }
   }

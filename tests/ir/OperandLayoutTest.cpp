@@ -12,18 +12,25 @@ namespace {
 
 const Target &gfx950() { return **findTarget("gfx950"); }
 
-Gemm problem(bool bKContiguous = true) {
+Gemm problem(bool bKContiguous = true, ElementType type = ElementType::bf16) {
   Gemm gemm;
+  gemm.aType = gemm.bType = type;
   gemm.m = gemm.n = gemm.k = 1024;
   gemm.bTransposed = bKContiguous;
   gemm.lda = gemm.ldb = gemm.ldc = 1024;
   return gemm;
 }
 
+/// k of the fast matrix instruction with `mfma` rows.
+int matrixK(int mfma, ElementType type = ElementType::bf16) {
+  const int of16 = type == ElementType::i8 ? 64 : type == ElementType::f32 ? 4 : 32;
+  return mfma == 16 ? of16 : of16 / 2;
+}
+
 GemmSchedule schedule(int tile, int tileK, int mfma, LdsLayout layout, OperandPath path,
-                      int vectorBytes = 16) {
+                      int vectorBytes = 16, ElementType type = ElementType::bf16) {
   GemmSchedule result;
-  result.tiling = {tile, tile, tileK, 2, 2, mfma, mfma, mfma == 16 ? 32 : 16};
+  result.tiling = {tile, tile, tileK, 2, 2, mfma, mfma, matrixK(mfma, type)};
   result.a = result.b = {path, layout, vectorBytes};
   return result;
 }
@@ -32,7 +39,8 @@ GemmSchedule schedule(int tile, int tileK, int mfma, LdsLayout layout, OperandPa
 double readClocks(const OperandTile &tile) {
   double common = 0;
   std::array<std::int64_t, 64> address{};
-  const int extent = tile.layout.transposing ? tile.layout.rowBytes / 2 : tile.rows;
+  const int extent =
+      tile.layout.rowsAlongK ? tile.layout.rowBytes / tile.elementBytes() : tile.rows;
   for (int wave = 0; wave < extent / tile.waveRows; ++wave) {
     for (int fragment = 0; fragment < tile.fragments; ++fragment) {
       for (int slice = 0; slice < tile.slices; ++slice) {
@@ -105,6 +113,27 @@ TEST(OperandLayout, SwizzledTransposingReadsAreFreeOfConflicts) {
   EXPECT_EQ(readClocks(operandTile(problem(false), narrow, TileOperand::b)), 4);
 }
 
+TEST(OperandLayout, SwizzledReadsOfOtherTypesAreFreeOfConflicts) {
+  const auto clocks = [](ElementType type, bool kContiguous, int mfma, int tile, int tileK) {
+    auto decided = schedule(tile, tileK, mfma, LdsLayout::swizzle, OperandPath::direct, 16, type);
+    decided.tiling.wavesN = 1;
+    return readClocks(operandTile(problem(kContiguous, type), decided, TileOperand::b));
+  };
+  for (const int mfma : {16, 32}) {
+    for (const int tile : {32, 64, 96, 128, 192, 256}) {
+      EXPECT_EQ(clocks(ElementType::i8, false, mfma, tile, 64), 2) << mfma << " tile " << tile;
+      EXPECT_EQ(clocks(ElementType::f32, false, mfma, tile, 32), 1) << mfma << " tile " << tile;
+    }
+    for (const int tileK : {64, 128, 256}) {
+      EXPECT_EQ(clocks(ElementType::i8, true, mfma, 64, tileK), 4) << mfma << " k " << tileK;
+    }
+    // 32 rows of two elements: rows 16 apart share their banks.
+    for (const int tileK : {32, 64, 128}) {
+      EXPECT_EQ(clocks(ElementType::f32, true, mfma, 64, tileK), mfma == 16 ? 1 : 2) << tileK;
+    }
+  }
+}
+
 /// Every (row, byte) of the tile is fetched once, and lands where the layout says.
 void checkLoads(const OperandTile &tile) {
   std::map<std::pair<int, int>, std::int64_t> landed;
@@ -134,18 +163,24 @@ void checkLoads(const OperandTile &tile) {
   }
 }
 
+void checkLoadsOf(ElementType type, bool kContiguous, LdsLayout layout, int tile, int tileK) {
+  for (const int vectorBytes : {2, 4, 8, 16}) {
+    auto decided = schedule(tile, tileK, 16, layout, OperandPath::lds, vectorBytes, type);
+    checkLoads(operandTile(problem(kContiguous, type), decided, TileOperand::b));
+    if (vectorBytes == 16 || vectorBytes == 4) {
+      decided.b.path = OperandPath::direct;
+      checkLoads(operandTile(problem(kContiguous, type), decided, TileOperand::b));
+    }
+  }
+}
+
 TEST(OperandLayout, LoadsCoverTheTileOnce) {
-  for (const LdsLayout layout : {LdsLayout::plain, LdsLayout::swizzle, LdsLayout::padding}) {
-    for (const bool kContiguous : {true, false}) {
-      for (const int tile : {16, 48, 96, 128, 256}) {
-        for (const int tileK : {32, 64, 128}) {
-          for (const int vectorBytes : {2, 4, 8, 16}) {
-            auto decided = schedule(tile, tileK, 16, layout, OperandPath::lds, vectorBytes);
-            checkLoads(operandTile(problem(kContiguous), decided, TileOperand::b));
-            if (vectorBytes == 16 || vectorBytes == 4) {
-              decided.b.path = OperandPath::direct;
-              checkLoads(operandTile(problem(kContiguous), decided, TileOperand::b));
-            }
+  for (const ElementType type : {ElementType::i8, ElementType::bf16, ElementType::f32}) {
+    for (const LdsLayout layout : {LdsLayout::plain, LdsLayout::swizzle, LdsLayout::padding}) {
+      for (const bool kContiguous : {true, false}) {
+        for (const int tile : {16, 48, 96, 128, 256}) {
+          for (const int tileK : {32, 64, 128}) {
+            checkLoadsOf(type, kContiguous, layout, tile, tileK);
           }
         }
       }
@@ -154,38 +189,54 @@ TEST(OperandLayout, LoadsCoverTheTileOnce) {
 }
 
 /// What the fragment reads deliver, traced back through the loads to (row or column, k).
-void checkFragments(bool kContiguous, const GemmSchedule &decided) {
-  const OperandTile tile = operandTile(problem(kContiguous), decided, TileOperand::b);
-  std::map<std::int64_t, TilePosition> at; // of each two bytes in LDS
-  for (int piece = 0; piece < tile.pieces; ++piece) {
-    for (int wave = 0; wave < tile.waves; ++wave) {
-      for (int lane = 0; lane < 64; ++lane) {
-        const TilePosition position = loadedPosition(tile, piece, wave, lane);
-        for (int byte = 0; byte < tile.vectorBytes; byte += 2) {
-          at[stagedAddress(tile, piece, wave, lane) + byte] = {position.row, position.byte + byte};
+class FragmentTrace {
+public:
+  explicit FragmentTrace(const OperandTile &tile) : tile(tile) {
+    for (int piece = 0; piece < tile.pieces; ++piece) {
+      for (int wave = 0; wave < tile.waves; ++wave) {
+        for (int lane = 0; lane < 64; ++lane) {
+          const TilePosition position = loadedPosition(tile, piece, wave, lane);
+          for (int byte = 0; byte < tile.vectorBytes; ++byte) {
+            at[stagedAddress(tile, piece, wave, lane) + byte] = {position.row,
+                                                                 position.byte + byte};
+          }
         }
       }
     }
   }
+
+  /// Of element `e` that `lane` holds.
+  TilePosition delivered(int wave, int fragment, int slice, int lane, int e) const {
+    const int size = tile.elementBytes(), inRead = tile.readBytes / size;
+    int source = lane, byte = e % inRead * size;
+    if (tile.transposingReads()) { // the lane rule: gfx950.md 2.5
+      const int inLane = 8 / size;
+      source = lane / 16 * 16 + lane % 16 / inLane + 16 / inLane * (e % inLane);
+      byte = lane % inLane * size;
+    }
+    return at.at(fragmentAddress(tile, wave, fragment, slice, e / inRead, source) + byte);
+  }
+
+private:
+  const OperandTile &tile;
+  std::map<std::int64_t, TilePosition> at; ///< of each byte in LDS
+};
+
+void checkFragments(const OperandTile &tile, int waves) {
+  const FragmentTrace trace(tile);
   const int size = tile.fragmentRows, perLane = size * tile.fragmentK / 64;
-  for (int wave = 0; wave < decided.tiling.wavesN; ++wave) {
+  for (int wave = 0; wave < waves; ++wave) {
     for (int fragment = 0; fragment < tile.fragments; ++fragment) {
       for (int slice = 0; slice < tile.slices; ++slice) {
         for (int lane = 0; lane < 64; ++lane) {
           for (int e = 0; e < perLane; ++e) {
             // Wanted by the matrix instruction: gfx950.md 2.3.
-            const int column = wave * tile.waveRows + fragment * size + lane % size;
+            const int outer = wave * tile.waveRows + fragment * size + lane % size;
             const int k = slice * tile.fragmentK + lane / size * perLane + e;
-            TilePosition got;
-            if (kContiguous) {
-              got = at.at(fragmentAddress(tile, wave, fragment, slice, 0, lane) + 2 * e);
-              ASSERT_EQ(got, (TilePosition{column, 2 * k}));
-            } else { // the lane rule of ds_read_b64_tr_b16: gfx950.md 2.5
-              const int source = lane / 16 * 16 + lane % 16 / 4 + 4 * (e % 4);
-              got = at.at(fragmentAddress(tile, wave, fragment, slice, e / 4, source) +
-                          2 * (lane % 4));
-              ASSERT_EQ(got, (TilePosition{k, 2 * column}));
-            }
+            const TilePosition wanted = tile.layout.rowsAlongK
+                                            ? TilePosition{k, outer * tile.elementBytes()}
+                                            : TilePosition{outer, k * tile.elementBytes()};
+            ASSERT_EQ(trace.delivered(wave, fragment, slice, lane, e), wanted);
           }
         }
       }
@@ -194,12 +245,18 @@ void checkFragments(bool kContiguous, const GemmSchedule &decided) {
 }
 
 TEST(OperandLayout, FragmentsHoldWhatTheMatrixInstructionWants) {
-  for (const LdsLayout layout : {LdsLayout::plain, LdsLayout::swizzle, LdsLayout::padding}) {
-    for (const OperandPath path : {OperandPath::lds, OperandPath::direct}) {
-      for (const int mfma : {16, 32}) {
-        for (const bool kContiguous : {true, false}) {
-          for (const int tile : {64, 192, 256}) {
-            checkFragments(kContiguous, schedule(tile, 64, mfma, layout, path));
+  for (const ElementType type : {ElementType::bf16, ElementType::i8, ElementType::f32}) {
+    for (const LdsLayout layout : {LdsLayout::plain, LdsLayout::swizzle, LdsLayout::padding}) {
+      for (const OperandPath path : {OperandPath::lds, OperandPath::direct}) {
+        for (const int mfma : {16, 32}) {
+          for (const bool kContiguous : {true, false}) {
+            for (const int tile : {64, 192, 256}) {
+              Gemm gemm = problem(kContiguous, type);
+              gemm.aTransposed = !kContiguous;
+              const auto decided = schedule(tile, 64, mfma, layout, path, 16, type);
+              checkFragments(operandTile(gemm, decided, TileOperand::a), decided.tiling.wavesM);
+              checkFragments(operandTile(gemm, decided, TileOperand::b), decided.tiling.wavesN);
+            }
           }
         }
       }

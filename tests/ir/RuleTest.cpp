@@ -19,7 +19,9 @@ std::vector<Problem> someProblems() {
   std::vector<Problem> problems;
   for (const char *text :
        {"gemm m=4096 n=4096 k=4096 b=nk", "gemm m=7 n=130 k=66", "gemm m=1 n=1 k=1 b=nk out=f32",
-        "gemm m=100 n=96 k=40 dtype=f16 ldb=97",
+        "gemm m=100 n=96 k=40 dtype=f16 ldb=97", "gemm m=72 n=96 k=40 a=km batch=3 sa=3000",
+        "gemm m=64 n=80 k=1024 preshuffle=1", "gemm m=100 n=96 k=80 dtype=i8 out=i32 a=km",
+        "gemm m=100 n=96 k=40 dtype=f32 b=nk",
         // At the limits of a tile's offsets and of a grid.
         "gemm m=4000 n=4000 k=8 b=nk lda=8000000 ldb=8000000", "gemm m=2000000000 n=1000 k=3 b=nk",
         "rmsnorm rows=512 cols=4096 residual=1", "rmsnorm rows=1 cols=13",

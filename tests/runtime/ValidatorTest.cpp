@@ -58,7 +58,8 @@ TEST(Validator, AcceptsEveryOrderOfSummation) {
        {SumOrder::forward, SumOrder::reverse, SumOrder::pairwise, SumOrder::slices}) {
     for (const char *problem :
          {ragged, "m=70 n=64 k=1000 dtype=f16", "m=64 n=80 k=40 dtype=bf16 out=f32 a=km b=nk",
-          "m=33 n=65 k=7 dtype=f32", "m=64 n=64 k=520 dtype=bf16 alpha=0.3"}) {
+          "m=33 n=65 k=7 dtype=f32", "m=70 n=65 k=33 batch=3 dtype=f32 a=km sb=0",
+          "m=64 n=64 k=520 dtype=bf16 alpha=0.3"}) {
       MockGemmDevice device;
       device.order = order;
       const Validation validation = proven(device, objectOf(problem));

@@ -52,17 +52,41 @@ std::int64_t size(Dice &dice, std::int64_t largest) {
   return std::min(result, largest);
 }
 
-std::string gemmText(Dice &dice) {
-  const std::int64_t m = size(dice, 1200);
-  const std::int64_t n = size(dice, 1200);
-  const std::int64_t k = size(dice, 1500);
-  std::string text =
-      fmt::format("gemm m={} n={} k={} dtype={} b={}", m, n, k,
-                  dice.pick(std::array{"f16", "bf16"}), dice.pick(std::array{"nk", "kn"}));
-  if (dice.below(3) == 0) { // gaps behind rows
-    text += fmt::format(" lda={} ldc={}", k + 8 * dice.below(5), n + 4 * dice.below(5));
+/// Gaps behind rows (not of b with `lengthB` 0), and matrices that all products share.
+std::string gemmStrides(Dice &dice, std::int64_t lengthA, std::int64_t lengthB, std::int64_t n,
+                        std::int64_t batch) {
+  std::string text;
+  if (dice.below(3) == 0) {
+    text += fmt::format(" lda={} ldc={}", lengthA + 8 * dice.below(5), n + 4 * dice.below(5));
+  }
+  if (dice.below(4) == 0 && lengthB > 0) {
+    text += fmt::format(" ldb={}", lengthB + 8 * dice.below(5));
+  }
+  if (batch > 1) {
+    text += fmt::format(" batch={}", batch);
+    text += dice.below(3) == 0 ? " sa=0" : "";
+    text += dice.below(3) == 0 ? " sb=0" : "";
   }
   return text;
+}
+
+std::string gemmText(Dice &dice) {
+  const std::int64_t batch = dice.below(4) == 0 ? 2 + dice.below(4) : 1;
+  const std::int64_t most = batch > 1 ? 400 : 1200;
+  const std::int64_t m = size(dice, most);
+  const std::int64_t n = size(dice, most);
+  const std::int64_t k = size(dice, 1500);
+  const std::string a = dice.pick(std::array{"mk", "mk", "km"});
+  const std::string b = dice.pick(std::array{"nk", "kn"});
+  const std::string type = dice.pick(std::array{"f16", "bf16", "f16", "bf16", "f32", "i8"});
+  const bool packed = dice.below(6) == 0 && type != "f32" && k % (type == "i8" ? 64 : 32) == 0;
+  return fmt::format("gemm m={} n={} k={} dtype={}{} a={} b={} preshuffle={}", m, n, k, type,
+                     type == "i8" ? " out=i32" : "", a, b, packed ? 1 : 0) +
+         gemmStrides(dice, a == "mk" ? k : m,
+                     packed      ? 0
+                     : b == "nk" ? k
+                                 : n,
+                     n, batch);
 }
 
 std::string rmsNormText(Dice &dice) {

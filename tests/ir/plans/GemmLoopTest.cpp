@@ -61,7 +61,8 @@ GemmSchedule small(OperandPath a, OperandPath b, int stages, int prefetch) {
   return schedule;
 }
 
-constexpr OperandPath lds = OperandPath::lds, direct = OperandPath::direct;
+constexpr OperandPath lds = OperandPath::lds, direct = OperandPath::direct,
+                      packed = OperandPath::registers;
 
 TEST(GemmLoop, SerialBodies) {
   const auto body = [](OperandPath a, OperandPath b, int stages, int prefetch) {
@@ -74,6 +75,10 @@ TEST(GemmLoop, SerialBodies) {
   EXPECT_EQ(body(lds, lds, 1, 0), "B g2 W w W w W B r4 m4");
   EXPECT_EQ(body(lds, lds, 1, 1), "B W w W w g2 W B r4 m4");
   EXPECT_EQ(body(lds, direct, 3, 2), "W B g d r4 m4 W w");
+  // Packed weights: two fragments a wave, loaded ahead, awaited before the products.
+  EXPECT_EQ(body(direct, packed, 2, 1), "W B d g2 W r2 m4");
+  EXPECT_EQ(body(direct, packed, 1, 0), "B d g2 W2 B r2 m4");
+  EXPECT_EQ(body(lds, packed, 2, 2), "W B W w g3 W r2 m4");
 }
 
 TEST(GemmLoop, BodiesWithFragmentsReadAhead) {
@@ -250,6 +255,9 @@ TEST(GemmLoop, VmcntOfHandWorkedBodies) {
   EXPECT_THAT(counts(lds, direct, 2, 1), ElementsAre(0, 1));
   // Three stages: the direct load is two iterations old; behind it g and d of the last one.
   EXPECT_THAT(counts(lds, direct, 3, 2), ElementsAre(2, 1));
+  // Top: a's load of the last iteration has b's two behind it. Then b's of the last iteration have
+  // the three of this one behind them.
+  EXPECT_THAT(counts(direct, packed, 2, 1), ElementsAre(2, 3));
 }
 
 TEST(GemmLoop, BodiesInQuadrants) {
@@ -322,7 +330,8 @@ public:
   }
 
 private:
-  using Piece = std::tuple<TileOperand, int>; // operand, piece
+  using Piece = std::tuple<TileOperand, int>;          // operand, piece
+  using Fragment = std::tuple<std::int64_t, int, int>; // step, fragment, slice
   struct Stage {
     std::map<int, std::int64_t> pieces; // step held, per piece
     std::map<int, std::int64_t> landed; // when this wave knew, per piece; -1: not yet
@@ -363,6 +372,12 @@ private:
       inFlight.push_back({op, step});
       break;
     case TileOpKind::globalLoad:
+      if (tile(op.operand).layout.path == packed) {
+        const auto [at, isNew] = fragments.emplace(Fragment{step, op.row, op.slice}, false);
+        ASSERT_TRUE(isNew) << "loaded twice";
+        inFlight.push_back({op, step});
+        break;
+      }
       ASSERT_FALSE(staging.contains({op.operand, op.piece})) << "staging registers still in use";
       staging[{op.operand, op.piece}] = {step, false};
       inFlight.push_back({op, step});
@@ -451,6 +466,10 @@ private:
   }
 
   void land(const Flight &flight) {
+    if (tile(flight.op.operand).layout.path == packed) {
+      fragments.at({flight.step, flight.op.row, flight.op.slice}) = true;
+      return;
+    }
     if (flight.op.kind == TileOpKind::globalLoad) {
       staging[{flight.op.operand, flight.op.piece}].second = true;
       return;
@@ -487,7 +506,12 @@ private:
 
   void multiply(const TileOp &op, std::int64_t step) {
     use(TileOperand::a, op.row, op.slice, step);
-    use(TileOperand::b, op.column, op.slice, step);
+    if (b.layout.path == packed) {
+      const auto fragment = fragments.find({step, op.column, op.slice});
+      ASSERT_TRUE(fragment != fragments.end() && fragment->second) << "used before it has landed";
+    } else {
+      use(TileOperand::b, op.column, op.slice, step);
+    }
     ASSERT_TRUE(products.emplace(op.row, op.column, op.slice).second);
   }
 
@@ -506,6 +530,7 @@ private:
   std::int64_t now = 0, lastBarrier = -1;
   std::map<std::tuple<TileOperand, int, int>, Stage> stagesOf; // operand, stage, half
   std::map<Piece, std::pair<std::int64_t, bool>> staging;      // step, landed
+  std::map<Fragment, bool> fragments;                          // of packed weights: landed
   std::deque<Flight> inFlight;
   std::vector<Flight> writes;
   std::map<std::pair<TileOperand, std::int64_t>, std::set<std::pair<int, int>>> readOf;

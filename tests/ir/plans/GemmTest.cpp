@@ -96,6 +96,20 @@ TEST(GemmPlan, SmallRaggedProblem) {
   EXPECT_EQ(launch.mapping, (WorkgroupMapping{2, 2, 1, 1, 0}));
 }
 
+TEST(GemmPlan, BatchesAndMatricesThatTheyShare) {
+  const Schedule schedule = scheduleOf("gemm.1:group=0,xcd=0");
+  const LaunchPlan launch =
+      makePlan(problemOf("gemm m=100 n=300 k=64 batch=5 a=km sb=0"), schedule, gfx950())
+          .launches[0];
+  EXPECT_EQ(launch.workgroups, 15);
+  EXPECT_EQ(launch.mapping, (WorkgroupMapping{1, 3, 5, 1, 0}));
+  EXPECT_TRUE(launch.traffic[0].byBatch && !launch.traffic[1].byBatch);
+  // a=km: rows along k hold the tile's m.
+  EXPECT_EQ(launch.traffic[0].rows, 64);
+  EXPECT_EQ(launch.traffic[0].bytesPerRow, 256);
+  EXPECT_EQ(launch.traffic[0].pitchBytes, 200);
+}
+
 TEST(GemmPlan, RandomPlansCountEveryWorkgroupAndElement) {
   RandomGemm random(21);
   for (int trial = 0; trial < 2000; ++trial) {
@@ -194,16 +208,17 @@ TEST(GemmInterface, ArgumentsAndGuards) {
   const Problem problem = problemOf("gemm m=300 n=512 k=256 dtype=bf16 b=nk");
   const Schedule schedule = scheduleOf("gemm.1:tile=128x128x64,a=lds,va=8,epi=swap");
   const KernelInterface interface = kernelInterface(problem, schedule, gfx950());
-  EXPECT_THAT(interface.sizes, ElementsAre("m", "lda", "ldb", "ldc"));
+  EXPECT_THAT(interface.sizes, ElementsAre("m", "lda", "ldb", "ldc", "batch", "sa", "sb", "sc"));
   ASSERT_EQ(interface.launches.size(), 1u);
   const LaunchInterface &launch = interface.launches[0];
-  EXPECT_THAT(launch.grid, ElementsAre("ceildiv(m, 128) * 4", "1", "1"));
-  EXPECT_EQ(launch.kernargBytes, 40);
+  EXPECT_THAT(launch.grid, ElementsAre("ceildiv(m, 128) * 4", "batch", "1"));
+  EXPECT_EQ(launch.kernargBytes, 64);
   std::vector<std::string> arguments;
   for (const KernelArgument &argument : launch.arguments) {
     arguments.push_back(argument.name + "@" + std::to_string(argument.offset));
   }
-  EXPECT_THAT(arguments, ElementsAre("a@0", "b@8", "c@16", "m@24", "lda@28", "ldb@32", "ldc@36"));
+  EXPECT_THAT(arguments, ElementsAre("a@0", "b@8", "c@16", "m@24", "lda@28", "ldb@32", "ldc@36",
+                                     "sa@40", "sb@48", "sc@56"));
   EXPECT_THAT(interface.guards, Contains("m >= 1"));
   EXPECT_THAT(interface.guards, Contains("lda >= 256"));
   EXPECT_THAT(interface.guards, Contains("lda % 4 == 0"));
@@ -211,7 +226,20 @@ TEST(GemmInterface, ArgumentsAndGuards) {
   EXPECT_THAT(interface.guards, Contains("ldc >= 512"));
   EXPECT_THAT(interface.guards, Contains("ldc % 4 == 0"));
   EXPECT_THAT(interface.guards, Contains("lda <= 8388607")); // 128 rows within 2^31 bytes
+  EXPECT_THAT(interface.guards, Contains("sa % 4 == 0"));
+  EXPECT_THAT(interface.guards, Contains("sb % 8 == 0"));
+  EXPECT_THAT(interface.guards, Contains("sc % 4 == 0"));
+  EXPECT_THAT(interface.guards, Contains("batch <= 65535"));
   EXPECT_THAT(interface.guards, Not(Contains("m % 128 == 0")));
+}
+
+TEST(GemmInterface, ContiguousRowsOfMAreWholeVectors) {
+  const KernelInterface interface =
+      kernelInterface(problemOf("gemm m=304 n=512 k=256 dtype=bf16 a=km"),
+                      scheduleOf("gemm.1:a=lds,va=8"), gfx950());
+  EXPECT_THAT(interface.guards, Contains("m % 4 == 0"));
+  EXPECT_THAT(interface.guards, Contains("lda >= m"));
+  EXPECT_THAT(interface.guards, Contains("lda <= 4194303")); // 256 rows within 2^31 bytes
 }
 
 TEST(GemmInterface, NamesAreUniquePerCompiledPart) {
@@ -241,7 +269,7 @@ TEST(GemmInterface, ManifestIsComplete) {
   ASSERT_EQ(manifest.launches.size(), 1u);
   EXPECT_EQ(manifest.launches[0].grid, (std::array<std::uint32_t, 3>{12, 1, 1}));
   EXPECT_EQ(manifest.launches[0].block, (std::array<std::uint32_t, 3>{256, 1, 1}));
-  ASSERT_EQ(manifest.launches[0].arguments.size(), 7u);
+  ASSERT_EQ(manifest.launches[0].arguments.size(), 10u);
   const auto &m = std::get<ValueArgument>(manifest.launches[0].arguments[3].value);
   EXPECT_EQ(m.bytes, (std::vector<std::uint8_t>{44, 1, 0, 0}));
 }

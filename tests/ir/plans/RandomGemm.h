@@ -44,6 +44,9 @@ public:
       operand->layout = static_cast<LdsLayout>(number(0, 2));
       operand->vectorBytes = operand->path == OperandPath::lds ? pick({4, 8, 16}) : pick({4, 16});
     }
+    if (number(0, 3) == 0) { // as with preshuffle=1
+      result.b = {OperandPath::registers, LdsLayout::swizzle, 16};
+    }
     result.pipeline.stages = number(1, 3);
     result.pipeline.prefetch = result.pipeline.stages - 1;
     if (result.a.path == OperandPath::lds || result.b.path == OperandPath::lds) {
