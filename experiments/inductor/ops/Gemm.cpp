@@ -11,7 +11,8 @@ nlohmann::ordered_json gemmFacts(const Gemm &gemm) {
           {"n", gemm.n},
           {"k", gemm.k},
           {"a", gemm.aTransposed ? "km" : "mk"},
-          {"b", gemm.bTransposed ? "nk" : "kn"}};
+          {"b", gemm.bTransposed ? "nk" : "kn"},
+          {"preshuffle", gemm.preshuffle ? 1 : 0}};
 }
 
 } // namespace kw
