@@ -60,7 +60,7 @@ TEST(GemmRules, UnsupportedFeaturesAreNamed) {
   EXPECT_THAT(only("gemm m=64 n=64 k=64 alpha=2"), HasSubstr("alpha=2"));
   EXPECT_THAT(only("gemm m=64 n=64 k=64 beta=1"), HasSubstr("beta=1"));
   EXPECT_THAT(only("gemm m=64 n=64 k=64 epilogue=bias"), HasSubstr("notSupported.epilogue"));
-  EXPECT_THAT(only("gemm m=64 n=64 k=64 preshuffle=1"), HasSubstr("notSupported.preshuffle"));
+  EXPECT_THAT(only("gemm m=64 n=64 k=72 preshuffle=1"), HasSubstr("notSupported.preshuffle"));
   EXPECT_EQ(
       checkLegal(*parseProblem("gemm m=64 n=64 k=64 dtype=mxfp4"), GemmSchedule(), gfx950()).size(),
       2u); // types and scale
