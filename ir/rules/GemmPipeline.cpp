@@ -88,7 +88,7 @@ template <Which which> bool quadrantsHold(const Problem &p, const Schedule &s, c
   const std::int64_t pieceBytes = std::int64_t(tile.waves) * 64 * tile.vectorBytes;
   return !gemmOf(s).pipeline.quadrants ||
          (tile.layout.path == OperandPath::direct && tile.layout.layout != LdsLayout::padding &&
-          !tile.layout.transposing && gemmOf(s).pipeline.stages > 1 && tile.fragments % 2 == 0 &&
+          !tile.layout.rowsAlongK && gemmOf(s).pipeline.stages > 1 && tile.fragments % 2 == 0 &&
           std::has_single_bit(static_cast<unsigned>(tile.rows)) && halfBytes % pieceBytes == 0);
 }
 
