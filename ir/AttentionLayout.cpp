@@ -47,7 +47,7 @@ KvTile kvTile(const Attention &attention, const AttentionSchedule &schedule, Til
   tile.vectorBytes = decided.vectorBytes;
   tile.layout.layout = decided.layout;
   tile.layout.path = decided.path;
-  tile.layout.transposing = !isK;
+  tile.layout.rowsAlongK = !isK;
   tile.layout.rowBytes = dimension * tile.elementBytes;
   tile.fragmentRows = tiling.mfmaM;
   tile.fragmentK = tiling.mfmaK;
@@ -120,7 +120,7 @@ std::int64_t kvStagedAddress(const KvTile &tile, int piece, int lane) {
 }
 
 std::int64_t kvFragmentAddress(const KvTile &tile, int fragment, int slice, int read, int lane) {
-  if (tile.layout.transposing) {
+  if (tile.layout.rowsAlongK) {
     return transposingAddress(tile, fragment, slice, read, lane);
   }
   const int row = fragment * tile.fragmentRows + lane % tile.fragmentRows;
