@@ -108,6 +108,12 @@ void count(Wave &wave, const Outstanding &entry, int by) {
 
 void retire(Wave &wave, const Outstanding &entry) {
   count(wave, entry, -1);
+  if (entry.acquired) {
+    noteAcquired(wave, entry.acquired);
+  }
+  if (wave.group->ops[entry.op].writesBack) {
+    noteWritebackDone(wave);
+  }
   if (entry.loadToLds || entry.ldsWrite) {
     wave.group->lds.complete(wave.id, entry.loadToLds, entry.serial);
   }
@@ -134,6 +140,8 @@ void enqueue(Wave &wave, CounterQueue<capacity> &queue, const Outstanding &entry
   to.loadToLds = entry.loadToLds;
   to.ldsWrite = entry.ldsWrite;
   to.serial = entry.serial;
+  to.clock = entry.clock;
+  to.acquired = entry.acquired;
   to.readBytes = entry.readBytes;
   if (entry.readBytes != 0) {
     to.lanes = entry.lanes;
@@ -504,6 +512,11 @@ void beforeExecution(Wave &wave, const Op &op) {
       checkPending(wave, op, op.result[i], true);
     }
   }
+  if (op.registersNeeded != 0) [[unlikely]] {
+    wave.report(FindingKind::outOfBounds, op, -1,
+                fmt::format("vector register {} of {} allocated", op.registersNeeded - 1,
+                            wave.group->context.kernel->descriptor.allocatedVgprs()));
+  }
   checkWaitStates(wave, op);
   checkSinks(wave, op);
   if (op.flow != Flow::handler) {
@@ -515,6 +528,8 @@ void beforeExecution(Wave &wave, const Op &op) {
   }
   wave.issuing.loadToLds = wave.issuing.ldsWrite = false;
   wave.issuing.readBytes = 0;
+  wave.issuing.clock = wave.issuing.released = 0;
+  wave.issuing.acquired.reset();
 }
 
 void afterExecution(Wave &wave, const Op &op) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,6 +46,7 @@ struct KernelCode {
   std::vector<std::string> names;     ///< MC opcode names, one a op
   std::vector<std::int32_t> opAt;     ///< by (offset / 4): index of the op or -1
   std::uint32_t entryOp = 0;
+  std::map<std::uint32_t, std::string> invalid; ///< by op: why the encoding means nothing
   std::deque<Spread> spreads;
   /// Atomics or scalar stores: workgroups may communicate, so their order matters.
   bool communicates = false;
@@ -54,7 +56,7 @@ struct KernelCode {
 };
 
 struct Segment {
-  std::uint64_t address = 0, memoryBytes = 0;
+  std::uint64_t address = 0, memoryBytes = 0, fileOffset = 0;
   std::vector<std::uint8_t> bytes;
 };
 

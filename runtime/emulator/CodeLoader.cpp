@@ -118,6 +118,7 @@ private:
       Segment segment;
       segment.address = header.p_vaddr;
       segment.memoryBytes = header.p_memsz;
+      segment.fileOffset = header.p_offset;
       segment.bytes.assign(contents->begin(), contents->end());
       image->segments.push_back(std::move(segment));
     }
@@ -410,6 +411,21 @@ std::string LoadedCode::disassemble(std::string_view name) const {
   std::string result;
   for (std::size_t i = 0; kernel && i + 1 < kernel->ops.size(); ++i) {
     result += fmt::format("{:6x}: {}\n", kernel->offsets[i], kernel->text[i]);
+  }
+  return result;
+}
+
+std::vector<CodeInstruction> LoadedCode::instructions(std::string_view name) const {
+  std::vector<CodeInstruction> result;
+  const detail::KernelCode *kernel = code->find(name);
+  for (std::size_t i = 0; kernel && i + 1 < kernel->ops.size(); ++i) {
+    const std::uint64_t address = kernel->begin + kernel->offsets[i];
+    for (const detail::Segment &segment : code->segments) {
+      if (address >= segment.address && address - segment.address < segment.bytes.size()) {
+        result.push_back({address - kernel->entry, segment.fileOffset + address - segment.address,
+                          kernel->offsets[i + 1] - kernel->offsets[i], kernel->text[i]});
+      }
+    }
   }
   return result;
 }

@@ -174,6 +174,8 @@ bool decodeLds(const Gathered &in, const OpcodeName &name, Op &op) {
 }
 
 void setAtomicBytes(const OpcodeName &name, Op &op) {
+  op.floatAtomic = name.base.ends_with("_F64") || name.base.ends_with("_F32") ||
+                   name.base.ends_with("_F16") || name.base.ends_with("_BF16");
   const bool isCompare = name.base.find("CMPSWAP") != std::string::npos;
   op.accessBytes = static_cast<std::uint8_t>(op.source[3].words * (isCompare ? 2 : 4));
   op.glc = name.returns;
@@ -199,6 +201,7 @@ bool decodeBuffer(const Gathered &in, const OpcodeName &name, Op &op) {
   op.source[2] = in.operands[at++];
   op.sourceCount = 4;
   op.imm = in.imms[0];
+  op.cachePolicy = static_cast<std::uint8_t>(in.imms.size() > 1 ? in.imms[1] : 0);
   op.offen = name.offen;
   op.idxen = name.idxen;
   if (op.access == Access::atomic) {
@@ -247,6 +250,7 @@ bool decodeFlat(const Gathered &in, const OpcodeName &name, Op &op) {
     }
   }
   op.sourceCount = 4;
+  op.cachePolicy = static_cast<std::uint8_t>(in.imms.size() > 1 ? in.imms[1] : 0);
   op.imm = signExtend(in.imms[0], 13);
   if (op.access == Access::atomic) {
     setAtomicBytes(name, op);
@@ -277,6 +281,7 @@ bool decodeScalar(const Gathered &in, const OpcodeName &name, Op &op) {
     op.imm = signExtend(in.imms[0], 21);
   }
   op.sourceCount = 4;
+  op.cachePolicy = static_cast<std::uint8_t>(in.imms.empty() ? 0 : in.imms.back());
   op.access = isStore ? Access::store : isAtomic ? Access::atomic : Access::load;
   op.glc = name.returns;
   op.accessBytes =

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/emulator/Decoder.h"
 
+#include "runtime/emulator/GlobalOrder.h"
+
 #include "runtime/emulator/semantics/Semantics.h"
 
 #include <algorithm>
@@ -95,6 +97,10 @@ bool isTranscendental(std::string_view base) {
                      [&](std::string_view prefix) { return base.starts_with(prefix); });
 }
 
+bool isGlobalAccess(const Op &op) {
+  return op.kind == Kind::buffer || op.kind == Kind::global || op.kind == Kind::flat;
+}
+
 class KernelDecoder {
 public:
   KernelDecoder(const Disassembler &disassembler, KernelCode &kernel)
@@ -156,9 +162,49 @@ private:
                4 * static_cast<std::int16_t>(trailing.empty() ? 0 : trailing.back());
       branches.push_back(op.index);
     }
+    if (const char *why = invalidEncoding()) {
+      kernel.invalid[op.index] = why;
+      return;
+    }
+    noteRegisters();
     op.run = semantics->run;
+    op.use = GlobalUse::of(op);
+    kernel.facts.addsFloatsAtomically |= op.floatAtomic && op.use.rmw && isGlobalAccess(op);
+    op.advances = op.kind == Kind::mfma || (isGlobalAccess(op) && !op.use.rmw && !op.use.acquires);
+    op.writesBack = name.base == "BUFFER_WBL2" && (op.imm & cachePolicy::sc1);
     kernel.communicates |= op.access == Access::atomic && op.kind != Kind::lds;
     kernel.communicates |= op.kind == Kind::smem && op.access == Access::store;
+    // Polls what another workgroup stores.
+    kernel.communicates |= isGlobalAccess(op) && op.access == Access::load && op.use.acquires &&
+                           (op.cachePolicy & cachePolicy::sc1);
+  }
+
+  /// What the decoder lets pass and hardware has no meaning for; null: fine.
+  const char *invalidEncoding() const {
+    if (op.kind == Kind::mfma) {
+      for (int i = 0; i < 3; ++i) {
+        if (op.source[i].file == File::scalar || op.source[i].file == File::special) {
+          return "a scalar register as a matrix operand";
+        }
+      }
+    }
+    if (name.base == "V_CVT_PK_BF16_F32" && (op.clamp || op.omod != 0)) {
+      return "clamp or omod on a conversion to bf16";
+    }
+    return nullptr;
+  }
+
+  void noteRegisters() {
+    int needed = 0;
+    const auto look = [&](const Operand &operand) {
+      needed =
+          operand.file == File::vector ? std::max(needed, operand.reg + operand.words) : needed;
+    };
+    std::for_each(op.source.begin(), op.source.end(), look);
+    std::for_each(op.result.begin(), op.result.end(), look);
+    if (needed > kernel.descriptor.allocatedVgprs()) {
+      op.registersNeeded = static_cast<std::uint16_t>(needed);
+    }
   }
 
   bool decodeOperands(const llvm::MCInst &instruction) {

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fmt/core.h>
 #include <mutex>
+#include <random>
 #include <thread>
 #include <variant>
 
@@ -23,6 +24,8 @@ using namespace detail;
 /// Workgroups of a communicating kernel that are live at the same time. More than any tile's
 /// slices; bounded by memory (half a megabyte a workgroup and more).
 constexpr std::size_t residentWorkgroups = 64;
+/// Instructions of all residents together without any progress that make a hang.
+constexpr std::uint64_t patience = 100'000'000;
 /// Instructions after which the next resident workgroup has its turn.
 constexpr std::uint64_t quantum = 20'000;
 
@@ -113,6 +116,16 @@ public:
 private:
   GlobalMemory &memory;
   std::vector<std::uint64_t> owned;
+};
+
+/// Stamps of who touched what (GlobalOrder.h), for the time of a launch.
+struct StampedMemory {
+  StampedMemory(GlobalMemory &memory, bool wanted)
+      : memory(memory), ready(wanted ? memory.beginStamps() : Expected<void>()) {}
+  ~StampedMemory() { memory.endStamps(); }
+  StampedMemory(const StampedMemory &) = delete;
+  GlobalMemory &memory;
+  Expected<void> ready;
 };
 
 Expected<std::monostate> prepare(const CodeImage &image, LaunchContext &context,
@@ -249,6 +262,14 @@ private:
   std::uint64_t linearOf(std::uint64_t i) const {
     return context.options.workgroups.empty() ? i : context.options.workgroups[i];
   }
+  /// The i-th workgroup to start; wild: a rotation, or the reverse of it.
+  std::uint64_t orderedOf(std::uint64_t i) const {
+    if (context.options.wildTurns) {
+      const std::uint64_t rotated = (i + context.options.seed * 0x9e3779b1 % total) % total;
+      return linearOf(context.options.seed & 1 ? total - 1 - rotated : rotated);
+    }
+    return linearOf(i);
+  }
   void start(Workgroup &group, std::uint64_t linear) const {
     const auto &grid = context.launch.grid;
     group.start({static_cast<std::uint32_t>(linear % grid[0]),
@@ -260,48 +281,70 @@ private:
   void runIndependent(Tally &tally) {
     Workgroup group(context);
     for (std::uint64_t i = next++; i < total && !failed; i = next++) {
-      start(group, linearOf(i));
+      const std::uint64_t linear = orderedOf(i);
+      start(group, linear);
       while (!group.run(~std::uint64_t{0} >> 1)) {
       }
-      tally.add(group, linearOf(i));
+      tally.add(group, linear);
       failed = failed || !group.error.empty();
     }
   }
 
+  struct Resident {
+    std::unique_ptr<Workgroup> group;
+    std::uint64_t linear;
+  };
+
   /// Workgroups that communicate take turns in one thread: their order, and so the result of
   /// floating-point atomics, is the same every time.
   Tally runInterleaved() {
-    struct Resident {
-      std::unique_ptr<Workgroup> group;
-      std::uint64_t linear;
-    };
     std::vector<Resident> residents;
     Tally tally;
     std::uint64_t started = 0;
+    const bool wild = context.options.wildTurns;
+    std::minstd_rand turns(static_cast<std::uint32_t>(context.options.seed) + 1);
+    turns.discard(3);
+    idle = 0;
     while (tally.error.empty() && (started < total || !residents.empty())) {
       while (residents.size() < residentWorkgroups && started < total) {
-        Resident &added = residents.emplace_back(
-            Resident{std::make_unique<Workgroup>(context), linearOf(started++)});
-        start(*added.group, added.linear);
-        if (added.group->run(quantum)) {
-          tally.add(*added.group, added.linear);
-          residents.pop_back();
-        }
+        const std::uint64_t linear = orderedOf(started++);
+        residents.push_back({std::make_unique<Workgroup>(context), linear});
+        start(*residents.back().group, linear);
+        idle = 0;
       }
-      for (std::size_t i = 0; i < residents.size();) {
-        if (residents[i].group->run(quantum)) {
+      // Wild: some go before their turn.
+      const std::size_t first = wild ? turns() / 16 % residents.size() : 0;
+      for (std::size_t i = first; i < residents.size();) {
+        if (advance(residents[i], wild ? std::uint64_t{16} << turns() / 16 % 12 : quantum)) {
           tally.add(*residents[i].group, residents[i].linear);
           residents.erase(residents.begin() + static_cast<std::ptrdiff_t>(i));
         } else {
           ++i;
         }
       }
+      if (idle > patience) {
+        for (Resident &resident : residents) {
+          resident.group->reportHang();
+          tally.add(*resident.group, resident.linear);
+        }
+        break;
+      }
     }
     return tally;
   }
 
+  /// True: it has ended.
+  bool advance(Resident &resident, std::uint64_t instructions) {
+    Workgroup &group = *resident.group;
+    const std::uint64_t before = group.instructions, advances = group.advances;
+    const bool ended = group.run(instructions);
+    idle = ended || group.advances != advances ? 0 : idle + group.instructions - before;
+    return ended;
+  }
+
   const LaunchContext &context;
   std::uint64_t total = 0;
+  std::uint64_t idle = 0; ///< instructions since any resident has advanced
   std::atomic<std::uint64_t> next{0};
   std::atomic<bool> failed{false};
 };
@@ -317,6 +360,10 @@ Expected<EmulatorResult> emulate(const LoadedCode &code, std::string_view kernel
   }
   if (auto checked = checkLaunch(*kernel, launch); !checked) {
     return tl::unexpected<Error>(checked.error());
+  }
+  if (options.strict && options.landing != Landing::early) {
+    return badInput("strict mode judges data that land at issue: landing late or at random needs "
+                    "strict mode off");
   }
   LaunchContext context;
   context.kernel = kernel;
@@ -334,6 +381,12 @@ Expected<EmulatorResult> emulate(const LoadedCode &code, std::string_view kernel
   if (auto prepared = prepare(code.image(), context, own); !prepared) {
     return tl::unexpected<Error>(prepared.error());
   }
+  const StampedMemory stamped(memory, options.strict);
+  if (!stamped.ready) {
+    return tl::unexpected<Error>(stamped.ready.error());
+  }
+  const auto log = std::make_unique<AccessLog>(options.jobs > 1 && !kernel->communicates);
+  context.log = log.get();
   const auto begin = std::chrono::steady_clock::now();
   Tally tally = Runner(context).run();
   if (!tally.error.empty()) {
@@ -345,6 +398,9 @@ Expected<EmulatorResult> emulate(const LoadedCode &code, std::string_view kernel
   result.waves = tally.waves;
   result.workgroups = tally.workgroups;
   result.matrixFlops = tally.matrixFlops;
+  if (options.strict && options.watch != 0) {
+    result.lastWriter = describeWriter(*log, context, options.watch);
+  }
   std::vector<Tally::First> ordered;
   for (auto &[key, first] : tally.findings) {
     ordered.push_back(std::move(first));

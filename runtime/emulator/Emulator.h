@@ -51,8 +51,17 @@ struct KernelFacts {
   int sgpr = 0;
   int vgprSpills = 0;
   int sgprSpills = 0;
-  int allocatedVgprs = 0; ///< unified total that the descriptor asks for (granule 8)
+  bool addsFloatsAtomically = false; ///< to global memory: sums depend on the order of workgroups
+  int allocatedVgprs = 0;            ///< unified total that the descriptor asks for (granule 8)
   std::uint32_t floatMode = 0;
+};
+
+/// One instruction of a kernel.
+struct CodeInstruction {
+  std::uint64_t pc = 0;         ///< byte offset from the kernel's entry
+  std::uint64_t fileOffset = 0; ///< in the code object
+  std::uint32_t bytes = 0;
+  std::string text; ///< disassembled
 };
 
 namespace detail {
@@ -71,6 +80,7 @@ public:
   const KernelFacts *kernel(std::string_view name) const;
   /// The disassembled kernel, one instruction a line with its byte offset ("    40: s_nop 0").
   std::string disassemble(std::string_view name) const;
+  std::vector<CodeInstruction> instructions(std::string_view name) const;
   /// Instructions of the kernel that the emulator does not know, each once, as mnemonics. Empty:
   /// the kernel can run whatever path it takes.
   std::vector<std::string> unknownInstructions(std::string_view name) const;
@@ -90,10 +100,18 @@ struct EmulatorLaunch {
   std::vector<std::uint8_t> kernarg;
 };
 
+/// When data of memory instructions land (Landing.h).
+enum class Landing { early, late, random };
+
 struct EmulatorOptions {
-  bool strict = true;
+  bool strict = true;     ///< with early landing only
   std::uint64_t seed = 0; ///< order in which waves take turns
-  int jobs = 1;           ///< threads; results do not depend on it
+  Landing landing = Landing::early;
+  /// Turns of very different length, workgroups in any order: an order-dependent kernel shows.
+  bool wildTurns = false;
+  /// Strict: `lastWriter` tells who wrote the byte at this emulated address last; 0: none.
+  std::uint64_t watch = 0;
+  int jobs = 1; ///< threads; results do not depend on it
   /// A wave that executes more instructions than this is reported as a hang.
   std::uint64_t instructionBudget = 200'000'000;
   /// Run only these workgroups (linear ids, x fastest); empty: the whole grid.
@@ -105,6 +123,7 @@ struct EmulatorResult {
   std::uint64_t instructions = 0;        ///< executed, per wave
   std::uint64_t waves = 0;
   std::uint64_t workgroups = 0;
+  std::string lastWriter; ///< of options.watch: instruction, workgroup, wave, lane; or empty
   double matrixFlops = 0; ///< 2 m n k per matrix instruction executed
   double seconds = 0;     ///< wall time of the emulation: says nothing about the GPU
 

@@ -12,6 +12,8 @@ std::string_view name(FindingKind kind) {
     return "uninitialised-read";
   case FindingKind::ldsRace:
     return "lds-race";
+  case FindingKind::globalRace:
+    return "global-race";
   case FindingKind::missingWait:
     return "missing-wait";
   case FindingKind::missingWaitStates:

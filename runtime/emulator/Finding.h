@@ -15,6 +15,7 @@ enum class FindingKind {
   outOfBounds,       ///< global, LDS, scratch or kernarg access outside what the launch owns
   uninitialisedRead, ///< an address, a condition, EXEC or a stored value depends on undefined bits
   ldsRace,           ///< two waves, no barrier between their accesses, one of them a write
+  globalRace,        ///< two waves, one dword of global memory, nothing orders them, one writes
   missingWait,       ///< a result used (or overwritten) before its s_waitcnt
   missingWaitStates, ///< too few instructions between producer and consumer (gfx950 hazards)
   misaligned,        ///< an address that is not a multiple of what the access needs

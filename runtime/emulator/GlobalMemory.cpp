@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
 #include <fmt/core.h>
 #include <sys/mman.h>
 #include <utility>
@@ -58,11 +57,12 @@ Expected<std::uint64_t> GlobalMemory::allocate(std::string name, std::uint64_t b
 }
 
 Expected<std::uint64_t> GlobalMemory::map(std::string name, std::span<std::uint8_t> bytes,
-                                          Contents contents) {
+                                          Contents contents, bool isInput) {
   auto allocation = std::make_unique<Allocation>();
   allocation->name = std::move(name);
   allocation->bytes = bytes.size();
   allocation->host = bytes.data();
+  allocation->isInput = isInput;
   return place(std::move(allocation), contents);
 }
 
@@ -89,12 +89,12 @@ Expected<std::uint64_t> GlobalMemory::place(std::unique_ptr<Allocation> allocati
                               allocation->name, allocation->bytes));
   }
   if (contents == Contents::uninitialised) {
-    auto shadow = LazyPages::reserve(allocation->bytes);
+    auto shadow = LazyPages::reserve(allocation->bytes / 8 + 1);
     if (!shadow) {
       return tl::unexpected<Error>(shadow.error());
     }
     allocation->shadow = std::move(*shadow);
-    allocation->initialised = allocation->shadow.data();
+    allocation->initialised = ByteFlags(allocation->shadow.data());
   }
   allocation->base = static_cast<std::uint64_t>(first) << slotBits;
   if (slots.size() < first + needed) {
@@ -128,7 +128,42 @@ void GlobalMemory::markInitialised(std::uint64_t address, std::uint64_t count) {
     return;
   }
   const std::uint64_t offset = address - allocation->base;
-  std::memset(allocation->initialised + offset, 1, std::min(count, allocation->bytes - offset));
+  allocation->initialised.set(offset, std::min(count, allocation->bytes - offset));
+}
+
+Expected<void> GlobalMemory::beginStamps() {
+  for (const auto &allocation : allocations) {
+    if (allocation->readOnly) {
+      continue;
+    }
+    auto stamps = std::make_unique<Stamps>();
+    const std::size_t bytes = (allocation->bytes + 3) / 4 * sizeof(std::uint32_t);
+    const auto reserve = [&](LazyPages &pages, std::uint32_t *&words) -> Expected<void> {
+      auto reserved = LazyPages::reserve(bytes);
+      if (!reserved) {
+        return tl::unexpected<Error>(reserved.error());
+      }
+      pages = std::move(*reserved);
+      words = reinterpret_cast<std::uint32_t *>(pages.data());
+      return {};
+    };
+    if (auto done = reserve(stamps->writerPages, stamps->writers); !done) {
+      return done;
+    }
+    if (!allocation->isInput) {
+      if (auto done = reserve(stamps->readerPages, stamps->readers); !done) {
+        return done;
+      }
+    }
+    allocation->stamps = std::move(stamps);
+  }
+  return {};
+}
+
+void GlobalMemory::endStamps() {
+  for (const auto &allocation : allocations) {
+    allocation->stamps.reset();
+  }
 }
 
 std::string GlobalMemory::describe(std::uint64_t address, std::uint64_t count) const {

@@ -8,6 +8,7 @@
 
 #include "ir/support/Expected.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -34,21 +35,66 @@ private:
   std::size_t bytes = 0;
 };
 
+/// A flag for each byte of an allocation, eight to a byte. Threads may set neighbours.
+class ByteFlags {
+public:
+  ByteFlags() = default;
+  explicit ByteFlags(std::uint8_t *bits) : bits(bits) {}
+  /// False: there are none, all count as set.
+  explicit operator bool() const { return bits != nullptr; }
+  bool all(std::uint64_t first, std::uint64_t count) const {
+    bool set = true;
+    forEach(first, count, [&](std::uint8_t &byte, std::uint8_t mask) {
+      set &= (__atomic_load_n(&byte, __ATOMIC_RELAXED) & mask) == mask;
+    });
+    return set;
+  }
+  void set(std::uint64_t first, std::uint64_t count) const {
+    forEach(first, count, [](std::uint8_t &byte, std::uint8_t mask) {
+      if (mask == 0xff) {
+        __atomic_store_n(&byte, mask, __ATOMIC_RELAXED);
+      } else {
+        __atomic_fetch_or(&byte, mask, __ATOMIC_RELAXED);
+      }
+    });
+  }
+
+private:
+  template <class F> void forEach(std::uint64_t first, std::uint64_t count, F f) const {
+    for (const std::uint64_t end = first + count; first < end;) {
+      const std::uint64_t next = first / 8 * 8 + 8 < end ? first / 8 * 8 + 8 : end;
+      const unsigned mask = ((1u << (next - first)) - 1) << first % 8;
+      f(bits[first / 8], static_cast<std::uint8_t>(mask));
+      first = next;
+    }
+  }
+  std::uint8_t *bits = nullptr;
+};
+
 class GlobalMemory {
 public:
   /// Each allocation owns one slot of this many bytes of address space (larger ones take several);
   /// what is left of the slot is its guard.
   static constexpr unsigned slotBits = 36;
 
+  /// Strict mode, during a launch: who touched each dword last (GlobalOrder.h).
+  struct Stamps {
+    LazyPages writerPages, readerPages;
+    std::uint32_t *writers = nullptr;
+    std::uint32_t *readers = nullptr; ///< null: a declared input
+    std::atomic<bool> written = false;
+  };
+
   struct Allocation {
     std::string name;
     std::uint64_t base = 0;  ///< emulated address
     std::uint64_t bytes = 0; ///< usable; accesses at or past base + bytes are out of bounds
     std::uint8_t *host = nullptr;
-    /// One byte per byte, nonzero: written. Null when everything counts as initialised.
-    std::uint8_t *initialised = nullptr;
+    ByteFlags initialised; ///< none when everything counts as initialised
     bool readOnly = false;
+    bool isInput = false; ///< the host expects no stores
     LazyPages data, shadow;
+    std::unique_ptr<Stamps> stamps;
   };
 
   GlobalMemory();
@@ -66,8 +112,9 @@ public:
                                    Contents contents = Contents::initialised,
                                    bool readOnly = false);
   /// The same over the host's own bytes, which must stay where they are until release().
+  /// `isInput`: no kernel is expected to write it.
   Expected<std::uint64_t> map(std::string name, std::span<std::uint8_t> bytes,
-                              Contents contents = Contents::initialised);
+                              Contents contents = Contents::initialised, bool isInput = false);
   /// Frees the allocation whose base is `address`.
   void release(std::uint64_t address);
 
@@ -90,6 +137,10 @@ public:
     const std::uint64_t slot = address >> slotBits;
     return slot < slots.size() ? slots[slot] : nullptr;
   }
+  /// Fresh stamps for all allocations that kernels may write; none any more.
+  Expected<void> beginStamps();
+  void endStamps();
+
   /// "17 bytes past the end of 'A'" or "in no allocation": for findings.
   std::string describe(std::uint64_t address, std::uint64_t count) const;
 

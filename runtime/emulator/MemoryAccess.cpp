@@ -23,8 +23,7 @@ GlobalSpan globalSpan(Wave &wave, const Op &op, int lane, std::uint64_t address,
     return {};
   }
   const std::uint64_t offset = address - allocation->base;
-  return {allocation->host + offset,
-          allocation->initialised ? allocation->initialised + offset : nullptr};
+  return {allocation->host + offset, allocation};
 }
 
 } // namespace kw::detail

@@ -16,20 +16,27 @@ namespace kw::detail {
 /// Host memory behind an emulated range; `host` is null if there is none (reported already).
 struct GlobalSpan {
   std::uint8_t *host = nullptr;
-  std::uint8_t *initialised = nullptr; ///< null: all of it
+  const GlobalMemory::Allocation *allocation = nullptr;
+
+  /// Strict: for the check of races, before the data moves.
+  void note(Wave &wave, const Op &op, int lane, unsigned count,
+            const std::uint8_t *data = nullptr) const {
+    if (wave.strict() && isTracked(*allocation, op.use)) {
+      noteGlobal(wave, op, op.use, lane, *allocation, at(), count, data);
+    }
+  }
 
   bool isInitialised(std::size_t offset, std::size_t count) const {
-    if (!initialised) {
-      return true;
-    }
-    const std::uint8_t *first = initialised + offset;
-    return std::find(first, first + count, 0) == first + count;
+    return !allocation->initialised || allocation->initialised.all(at() + offset, count);
   }
   void markInitialised(std::size_t offset, std::size_t count) const {
-    if (initialised) {
-      std::memset(initialised + offset, 1, count);
+    if (allocation->initialised) {
+      allocation->initialised.set(at() + offset, count);
     }
   }
+
+private:
+  std::uint64_t at() const { return static_cast<std::uint64_t>(host - allocation->host); }
 };
 
 /// Looks up [address, address + count), reporting what is out of bounds or read-only. `lane` -1:

@@ -102,6 +102,22 @@ enum class Flow : std::uint8_t {
   bitAndNot,
 };
 
+/// Bits of Op::cachePolicy, as LLVM's CPol: glc of scalar loads is sc0.
+namespace cachePolicy {
+constexpr std::uint8_t sc0 = 1, nt = 2, sc1 = 16;
+} // namespace cachePolicy
+
+/// How an instruction touches global memory (GlobalOrder.h).
+struct GlobalUse {
+  bool writes = false;
+  bool reads = false;
+  bool atomic = false;  ///< performed where all CUs see it; two of them never race
+  bool rmw = false;     ///< read-modify-write
+  bool through = false; ///< a write that needs no buffer_wbl2
+  bool releases = false, acquires = false;
+  static GlobalUse of(const Op &op);
+};
+
 constexpr int maxSources = 6;
 
 struct Op {
@@ -132,7 +148,13 @@ struct Op {
   std::uint8_t accessBytes = 0; ///< of one lane (of one element for read2/write2)
   MemoryType memoryType = MemoryType::dwords;
   bool offen = false, idxen = false, glc = false;
-  bool addressIsScalar = false; ///< global/scratch: saddr form (source: saddr, then vaddr)
+  bool floatAtomic = false; ///< an atomic that cannot be a semaphore
+  std::uint8_t cachePolicy = 0;
+  GlobalUse use;
+  bool advances = false;             ///< no part of waiting for others: not polled
+  std::uint16_t registersNeeded = 0; ///< if more vector registers than the kernel allocates
+  bool writesBack = false;           ///< buffer_wbl2 sc1
+  bool addressIsScalar = false;      ///< global/scratch: saddr form (source: saddr, then vaddr)
   std::uint8_t rowMask = 15, bankMask = 15;
   bool boundCtrl = false;
   std::uint8_t dstSel = 6, dstUnused = 0;

@@ -6,12 +6,15 @@
 #pragma once
 
 #include "runtime/emulator/Finding.h"
+#include "runtime/emulator/GlobalOrder.h"
+#include "runtime/emulator/Landing.h"
 #include "runtime/emulator/Op.h"
 
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,6 +31,10 @@ struct Outstanding {
   bool loadToLds = false;
   bool ldsWrite = false;
   std::uint32_t serial = 0; ///< of an LDS write (Lds.h)
+  /// Global memory (GlobalOrder.h): the interval (0: leaves no stamps), what it releases (index)
+  /// and acquires.
+  std::uint32_t clock = 0, released = 0;
+  ClockRef acquired;
   /// LDS reads: where, to carry them over a barrier.
   std::uint16_t readBytes = 0;
   std::uint64_t lanes = 0;
@@ -47,6 +54,7 @@ public:
   }
   Outstanding &front() { return entries[head]; }
   Outstanding &at(std::size_t i) { return entries[(head + i) % capacity]; }
+  const Outstanding &at(std::size_t i) const { return entries[(head + i) % capacity]; }
   void pop() {
     head = (head + 1) % capacity;
     --count;
@@ -107,6 +115,12 @@ struct Wave {
   std::array<WriteStamp, vectorRegisterCount> vgprWritten{};
   std::array<WriteStamp, scalarReg::count> sgprWritten{};
   std::array<WriteStamp, vectorRegisterCount> matrixReadC{};
+
+  // Adversarial time, instead of strict.
+  std::unique_ptr<Flights> flights;
+  LdsCapture *capture = nullptr; ///< where the load to LDS at hand goes, if not to LDS
+
+  WaveOrder order; ///< strict: among waves, in global memory
 
   std::vector<std::uint32_t> scratch; ///< [dword][lane]
   std::vector<std::uint8_t> scratchValid;

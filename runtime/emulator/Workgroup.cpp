@@ -39,15 +39,17 @@ Workgroup::Workgroup(const LaunchContext &context)
   }
 }
 
-void Workgroup::start(std::array<std::uint32_t, 3> workgroup, std::uint64_t linear) {
+void Workgroup::start(std::array<std::uint32_t, 3> workgroup, std::uint64_t linearId) {
   id = workgroup;
+  linear = linearId;
+  barrierClock.fill(0);
   turns.seed(
       static_cast<std::uint32_t>(context.options.seed * 0x9e3779b1u + linear * 0x85ebca6bu + 1));
   turns.discard(2);
   lds.reset();
   findings.clear();
   error.clear();
-  instructions = 0;
+  instructions = advances = 0;
   matrixFlops = 0;
   stopped = false;
   for (std::size_t i = 0; i < waves.size(); ++i) {
@@ -68,7 +70,13 @@ void Workgroup::startWave(Wave &wave, int index) {
   wave.sgpr.fill(poison);
   wave.id = index;
   wave.group = this;
+  wave.order.reset(linear * maxGroupWaves + static_cast<std::uint64_t>(index));
   wave.pc = context.kernel->entryOp;
+  wave.flights.reset();
+  if (context.options.landing != Landing::early) {
+    wave.flights = std::make_unique<Flights>(context.options.landing == Landing::random,
+                                             static_cast<std::uint32_t>(turns()) + 1);
+  }
   const std::uint32_t rsrc1 = descriptor.rsrc1;
   wave.mode = descriptor.floatMode() | (rsrc1 >> 21 & 1) << 8 | (rsrc1 >> 23 & 1) << 9 |
               (rsrc1 >> 26 & 1) << 23;
@@ -143,6 +151,7 @@ bool Workgroup::run(std::uint64_t count) {
   const std::uint64_t limit = instructions + count;
   while (instructions < limit && error.empty() && !stopped) {
     Wave *next = nullptr;
+    turn = context.options.wildTurns ? turns() / 16 % waves.size() : turn;
     for (std::size_t i = 0; i < waves.size() && !next; ++i) {
       turn = (turn + 1) % waves.size();
       if (waves[turn]->state == Wave::State::running) {
@@ -150,12 +159,17 @@ bool Workgroup::run(std::uint64_t count) {
       }
     }
     if (next) {
-      runSlice(*next, 64 + turns() % 192);
+      runSlice(*next, turnLength());
     } else if (!releaseBarrier()) {
       return true;
     }
   }
   return !error.empty() || stopped;
+}
+
+/// Instructions of the next turn. Wild: 1 to 2^12, every magnitude alike.
+std::uint64_t Workgroup::turnLength() {
+  return context.options.wildTurns ? std::uint64_t{1} << turns() / 16 % 13 : 64 + turns() % 192;
 }
 
 void Workgroup::runSlice(Wave &wave, std::uint64_t count) {
@@ -166,17 +180,25 @@ void Workgroup::runSlice(Wave &wave, std::uint64_t count) {
   for (bool go = true; go;) {
     const Op &op = code[wave.pc];
     if (!op.run) {
-      wave.fail(op, "unknown instruction");
+      const auto &invalid = context.kernel->invalid;
+      const auto why = invalid.find(op.index);
+      wave.fail(op,
+                why == invalid.end() ? "unknown instruction" : "invalid encoding: " + why->second);
       break;
     }
     if (strict) {
       beforeExecution(wave, op);
     }
     wave.next = wave.pc + 1;
-    op.run(wave, op);
+    if (wave.flights) {
+      wave.flights->execute(wave, op);
+    } else {
+      op.run(wave, op);
+    }
     if (strict) {
       afterExecution(wave, op);
     }
+    advances += op.advances;
     wave.pc = wave.next;
     go = ++executed < count && op.kind != Kind::wait && wave.state == Wave::State::running;
     if (wave.modeChanged) {
@@ -191,6 +213,16 @@ void Workgroup::runSlice(Wave &wave, std::uint64_t count) {
         FindingKind::hang, code[wave.pc], -1,
         fmt::format("wave executed more than {} instructions", context.options.instructionBudget));
     stopped = true;
+  }
+}
+
+void Workgroup::reportHang() {
+  for (const auto &wave : waves) {
+    if (wave->state == Wave::State::running) {
+      wave->report(FindingKind::hang, ops[wave->pc], -1,
+                   "all resident workgroups poll and nothing changes");
+      return;
+    }
   }
 }
 
@@ -216,6 +248,9 @@ bool Workgroup::releaseBarrier() {
     oldest = serial != 0 && (oldest == 0 || serial < oldest) ? serial : oldest;
   }
   lds.barrier(oldest);
+  if (strict) {
+    orderAtBarrier(*this);
+  }
   for (const auto &wave : waves) {
     if (wave->state == Wave::State::atBarrier) {
       if (strict) {

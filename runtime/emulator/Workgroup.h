@@ -29,6 +29,7 @@ struct LaunchContext {
   std::uint64_t dispatchPacket = 0;
   std::uint64_t codeBase = 0; ///< of virtual address 0 of the code object
   std::uint32_t ldsBytes = 0;
+  AccessLog *log = nullptr; ///< strict
 };
 
 using FindingKey = std::pair<std::uint32_t, FindingKind>; ///< instruction index, kind
@@ -40,6 +41,8 @@ struct Workgroup {
   void start(std::array<std::uint32_t, 3> id, std::uint64_t linear);
   /// Runs about `instructions` more. True: all waves have ended (or `error` is set).
   bool run(std::uint64_t instructions);
+  /// Every workgroup waits: reports the first wave that does.
+  void reportHang();
 
   const LaunchContext &context;
   const Op *ops;
@@ -49,13 +52,20 @@ struct Workgroup {
   FindingMap findings;
   std::string error;
   std::uint64_t instructions = 0;
+  /// Grows with whatever waiting for another workgroup does not do.
+  std::uint64_t advances = 0;
   double matrixFlops = 0;
   bool strict = true;
+  std::uint64_t linear = 0; ///< id, x fastest
+  /// Strict: each wave's interval (GlobalOrder.h) that the last barrier closed.
+  std::array<std::uint32_t, maxGroupWaves> barrierClock{};
+  AccessLog::Block records;
 
 private:
   void startWave(Wave &wave, int index);
   void runSlice(Wave &wave, std::uint64_t count);
   bool releaseBarrier();
+  std::uint64_t turnLength();
 
   std::minstd_rand turns;
   std::size_t turn = 0;

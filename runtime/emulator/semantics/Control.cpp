@@ -53,11 +53,20 @@ void wait(Wave &wave, const Op &op) {
   if (wave.strict()) {
     const unsigned bits = static_cast<unsigned>(op.imm);
     waitCounters(wave, (bits & 15) | (bits >> 10 & 48), bits >> 8 & 15);
+  } else if (wave.flights) {
+    const unsigned bits = static_cast<unsigned>(op.imm);
+    wave.flights->waitFor(wave, (bits & 15) | (bits >> 10 & 48), bits >> 8 & 15);
   }
 }
 
 void barrier(Wave &wave, const Op &) { wave.state = Wave::State::atBarrier; }
-void end(Wave &wave, const Op &) { wave.state = Wave::State::ended; }
+void end(Wave &wave, const Op &) {
+  wave.state = Wave::State::ended;
+  endOfOrder(wave);
+  if (wave.flights) {
+    wave.flights->landAll(wave);
+  }
+}
 void trap(Wave &wave, const Op &op) {
   wave.report(FindingKind::trap, op, -1, fmt::format("s_trap {}", op.imm));
   wave.state = Wave::State::ended;

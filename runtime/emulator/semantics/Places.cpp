@@ -91,6 +91,7 @@ bool readLane(Wave &wave, const Op &op, const Places &places, int lane, u8 *to, 
   if (places.allInside >> lane & 1) {
     const GlobalSpan from = globalSpan(wave, op, lane, places.address(lane), count, false);
     if (from.host) {
+      from.note(wave, op, lane, count);
       std::memcpy(to, from.host, count);
       defined = from.isInitialised(0, count);
     }
@@ -101,6 +102,7 @@ bool readLane(Wave &wave, const Op &op, const Places &places, int lane, u8 *to, 
     if (places.inside(lane, at, part)) {
       const GlobalSpan from = globalSpan(wave, op, lane, places.address(lane) + at, part, false);
       if (from.host) {
+        from.note(wave, op, lane, part);
         std::memcpy(to + at, from.host, part);
         defined &= from.isInitialised(0, part);
       }
@@ -118,6 +120,7 @@ void writeLane(Wave &wave, const Op &op, const Places &places, int lane, const u
     if (places.inside(lane, at, part)) {
       const GlobalSpan to = globalSpan(wave, op, lane, places.address(lane) + at, part, true);
       if (to.host) {
+        to.note(wave, op, lane, part, from + at);
         std::memcpy(to.host, from + at, part);
         to.markInitialised(0, part);
       }
@@ -145,11 +148,26 @@ bool liesTogether(const Wave &wave, const Places &places, unsigned count, Togeth
   }
   const u64 at = places.base + low - out.allocation->base;
   out.host = out.allocation->host + at;
-  out.initialised = out.allocation->initialised ? out.allocation->initialised + at : nullptr;
+  out.first = at;
   for (int l = 0; l < laneCount; ++l) {
     out.offset[l] = static_cast<u32>(places.at[l] - low);
   }
   return true;
+}
+
+void noteTogether(Wave &wave, const Op &op, const Together &together, unsigned count,
+                  const Register *data) {
+  if (!wave.strict() || !isTracked(*together.allocation, op.use)) {
+    return;
+  }
+  u32 words[4];
+  for (int l = 0; l < laneCount; ++l) {
+    for (unsigned word = 0; data && word < count / 4; ++word) {
+      words[word] = data[word][l];
+    }
+    noteGlobal(wave, op, op.use, l, *together.allocation, together.first + together.offset[l],
+               count, data ? reinterpret_cast<const u8 *>(words) : nullptr);
+  }
 }
 
 void setLoadedValid(Wave &wave, const Op &op, int words, u64 active, u64 defined) {

@@ -46,11 +46,15 @@ void writeLane(Wave &wave, const Op &op, const Places &places, int lane, const u
 struct Together {
   const GlobalMemory::Allocation *allocation = nullptr;
   u8 *host = nullptr;
-  u8 *initialised = nullptr;
+  u64 first = 0; ///< of `host` in the allocation
   alignas(64) u32 offset[laneCount];
 };
 /// False: not all lanes are on, or they are scattered over allocations.
 bool liesTogether(const Wave &wave, const Places &places, unsigned count, Together &out);
+
+/// Strict: notes the access for the check of races. `data`: stored registers, or null.
+void noteTogether(Wave &wave, const Op &op, const Together &together, unsigned count,
+                  const Register *data);
 
 /// Marks the result's registers: `defined` in the lanes `active`.
 void setLoadedValid(Wave &wave, const Op &op, int words, u64 active, u64 defined);

@@ -33,6 +33,9 @@ void writeWord(Wave &wave, const Op &op, int word, u32 value, bool valid) {
 void load(Wave &wave, const Op &op) {
   const u64 address = addressOf(wave, op);
   const GlobalSpan from = globalSpan(wave, op, -1, address, op.accessBytes, false);
+  if (from.host) {
+    from.note(wave, op, -1, op.accessBytes);
+  }
   for (int word = 0; word < op.result[0].words; ++word) {
     u32 value = 0;
     bool valid = true;
@@ -54,6 +57,7 @@ void bufferLoad(Wave &wave, const Op &op) {
     if (offset + 4 * word + 4 <= records) {
       const GlobalSpan from = globalSpan(wave, op, -1, base + offset + 4 * word, 4, false);
       if (from.host) {
+        from.note(wave, op, -1, 4);
         std::memcpy(&value, from.host, 4);
         valid = from.isInitialised(0, 4);
       }
@@ -65,6 +69,8 @@ void bufferLoad(Wave &wave, const Op &op) {
 void store(Wave &wave, const Op &op) {
   const GlobalSpan to = globalSpan(wave, op, -1, addressOf(wave, op), op.accessBytes, true);
   if (to.host) {
+    ++wave.group->advances;
+    to.note(wave, op, -1, op.accessBytes);
     std::memcpy(to.host, &wave.sgpr[op.source[3].reg], op.accessBytes);
     to.markInitialised(0, op.accessBytes);
   }
@@ -75,9 +81,11 @@ template <auto F> void atomic(Wave &wave, const Op &op) {
   if (!to.host) {
     return;
   }
+  to.note(wave, op, -1, 4);
   u32 old;
   std::memcpy(&old, to.host, 4);
   const u32 result = F(old, wave.sgpr[op.source[3].reg]);
+  wave.group->advances += result != old;
   std::memcpy(to.host, &result, 4);
   to.markInitialised(0, 4);
   if (op.glc && op.resultCount > 0) {

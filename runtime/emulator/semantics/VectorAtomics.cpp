@@ -46,6 +46,7 @@ template <class T, auto F> void atomic(Wave &wave, const Op &op) {
     if (places.inside(l, 0, sizeof(T))) {
       const GlobalSpan at = globalSpan(wave, op, l, places.address(l), sizeof(T), true);
       if (at.host) {
+        at.note(wave, op, l, sizeof(T));
         std::memcpy(&memory, at.host, sizeof(T));
         if (!at.isInitialised(0, sizeof(T))) {
           wave.report(FindingKind::uninitialisedRead, op, l,
@@ -54,6 +55,7 @@ template <class T, auto F> void atomic(Wave &wave, const Op &op) {
         const T compare =
             op.source[3].words * 4u > sizeof(T) ? operandOf<T>(wave, data + sizeof(T) / 4, l) : T{};
         const T result = F(memory, operandOf<T>(wave, data, l), compare);
+        wave.group->advances += std::memcmp(&result, &memory, sizeof(T)) != 0;
         std::memcpy(at.host, &result, sizeof(T));
         at.markInitialised(0, sizeof(T));
       }

@@ -18,13 +18,13 @@ namespace kw::detail {
 namespace {
 
 u64 initialisedLanes(const Together &together, unsigned count) {
-  if (!together.initialised) {
+  const ByteFlags &initialised = together.allocation->initialised;
+  if (!initialised) {
     return allLanes;
   }
   u64 defined = 0;
   for (int l = 0; l < laneCount; ++l) {
-    const u8 *first = together.initialised + together.offset[l];
-    defined |= u64{std::find(first, first + count, 0) == first + count} << l;
+    defined |= u64{initialised.all(together.first + together.offset[l], count)} << l;
   }
   return defined;
 }
@@ -35,6 +35,7 @@ void loadPlaces(Wave &wave, const Op &op, const Places &places) {
   Together together;
   if (op.memoryType == MemoryType::dwords && liesTogether(wave, places, count, together)) {
     const u64 defined = wave.strict() ? initialisedLanes(together, count) : allLanes;
+    noteTogether(wave, op, together, count, nullptr);
     laneCopies().gather(&wave.vgpr[first], together.host, together.offset, words);
     setLoadedValid(wave, op, words, allLanes, defined);
     return;
@@ -64,11 +65,12 @@ void storePlaces(Wave &wave, const Op &op, const Places &places) {
   Together together;
   if (op.memoryType == MemoryType::dwords && liesTogether(wave, places, count, together) &&
       !together.allocation->readOnly) {
+    noteTogether(wave, op, together, count, &wave.vgpr[first]);
     laneCopies().scatter(&wave.vgpr[first], together.host, together.offset,
                          static_cast<int>(count / 4));
-    if (together.initialised) {
+    if (const ByteFlags &initialised = together.allocation->initialised) {
       for (int l = 0; l < laneCount; ++l) {
-        std::memset(together.initialised + together.offset[l], 1, count);
+        initialised.set(together.first + together.offset[l], count);
       }
     }
     return;
@@ -106,14 +108,22 @@ void loadPlacesToLds(Wave &wave, const Op &op, const Places &places) {
       lanes &= ~(u64{1} << l);
     }
   }
+  LdsCapture *const capture = wave.capture;
+  if (capture) {
+    capture->lanes = lanes;
+    capture->bytes = step;
+    std::copy_n(at, laneCount, capture->address.begin());
+  }
+  const auto target = [&](int l) { return capture ? capture->data[l].data() : lds.data() + at[l]; };
   Together together;
   if (lanes == allLanes && count % 4 == 0 && liesTogether(wave, places, count, together)) {
     defined = wave.strict() ? initialisedLanes(together, count) : allLanes;
+    noteTogether(wave, op, together, count, nullptr);
     for (int l = 0; l < laneCount; ++l) {
       if (count == 16) {
-        std::memcpy(lds.data() + at[l], together.host + together.offset[l], 16);
+        std::memcpy(target(l), together.host + together.offset[l], 16);
       } else {
-        std::memcpy(lds.data() + at[l], together.host + together.offset[l], count);
+        std::memcpy(target(l), together.host + together.offset[l], count);
       }
     }
   } else {
@@ -131,9 +141,9 @@ void loadPlacesToLds(Wave &wave, const Op &op, const Places &places) {
           word = static_cast<u32>(static_cast<i32>(word << (32 - 8 * count)) >>
                                   (32 - static_cast<int>(8 * count)));
         }
-        std::memcpy(lds.data() + at[l], &word, 4);
+        std::memcpy(target(l), &word, 4);
       } else {
-        std::memcpy(lds.data() + at[l], bytes, count);
+        std::memcpy(target(l), bytes, count);
       }
     }
   }
@@ -156,12 +166,24 @@ void store(Wave &wave, const Op &op) { withPlaces(wave, op, storePlaces); }
 
 void nothing(Wave &, const Op &) {}
 
+// Scopes below agent concern caches of the CU alone, which its own waves share.
+void writeBack(Wave &wave, const Op &op) {
+  if (wave.strict() && op.writesBack) {
+    noteWriteback(wave);
+  }
+}
+void invalidate(Wave &wave, const Op &op) {
+  if (wave.strict() && (op.imm & cachePolicy::sc1)) {
+    noteInvalidate(wave);
+  }
+}
+
 } // namespace
 
 std::span<const Semantics> vectorMemoryTable() {
   static const Semantics rows[] = {
       KW_LOADS("BUFFER", load),    KW_STORES("BUFFER", store), KW_LOADS("GLOBAL", load),
-      KW_STORES("GLOBAL", store),  {"BUFFER_INV", nothing},    {"BUFFER_WBL2", nothing},
+      KW_STORES("GLOBAL", store),  {"BUFFER_INV", invalidate}, {"BUFFER_WBL2", writeBack},
       {"BUFFER_WBINVL1", nothing},
   };
   return rows;

@@ -33,6 +33,9 @@ std::vector<Twin> twins() {
        "s_movk_i32 m0, 0xf10\n s_nop 0\n global_load_lds_dword v1, s[4:5]",
        "s_movk_i32 m0, 0xf00\n s_nop 0\n global_load_lds_dword v1, s[4:5]"},
 
+      {"vector register above the allocation", FindingKind::outOfBounds, "v_mov_b32 v128, v1",
+       "v_mov_b32 v127, v1"},
+
       {"stored register never written", FindingKind::uninitialisedRead,
        "global_store_dword v1, v9, s[6:7]", "v_mov_b32 v9, 0\n global_store_dword v1, v9, s[6:7]"},
       {"undefined value through arithmetic", FindingKind::uninitialisedRead,
@@ -186,6 +189,7 @@ std::vector<Twin> twins() {
 Trial trialOf(const std::string &body, unsigned waves) {
   Trial trial{.text = {.body = prologue + body, .ldsBytes = 4096, .scratchBytes = 64},
               .in = std::vector<std::uint8_t>(4096, 1)};
+  trial.text.vgprs = body.find("v127") != body.npos || body.find("v128") != body.npos ? 128 : 256;
   trial.launch.block = {64 * waves, 1, 1};
   trial.options.instructionBudget = 10000;
   trial.run();
@@ -218,6 +222,15 @@ TEST(Strict, WithoutItOnlyWhatTouchesForeignMemoryIsReported) {
   trial.options.strict = false;
   trial.run();
   EXPECT_EQ(trial.findings(), "");
+}
+
+TEST(Strict, EncodingsThatMeanNothingAreErrors) {
+  for (const char *body :
+       {"v_cvt_pk_bf16_f32 v2, v1, v1 clamp", "v_cvt_pk_bf16_f32 v2, v1, v1 mul:2"}) {
+    Trial trial{.text = {.body = prologue + std::string(body)}};
+    trial.run();
+    EXPECT_NE(trial.error.find("invalid encoding"), std::string::npos) << body << trial.error;
+  }
 }
 
 // Values that LLVM leaves undefined on purpose.
