@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,9 +29,20 @@ struct Finding {
   std::string detail;
 };
 
+enum class Landing; // runtime/emulator/Emulator.h: early, late, random
+
+/// A byte of a manifest buffer.
+struct WatchedByte {
+  std::size_t buffer = 0; ///< index
+  std::uint64_t offset = 0;
+};
+
 struct RunOptions {
   bool strict = true;
   std::uint64_t seed = 0;              ///< order of waves
+  Landing landing{};                   ///< when data of loads arrive; strict mode needs them early
+  bool wildTurns = false;              ///< waves and workgroups in unusual orders
+  std::optional<WatchedByte> watch;    ///< strict: whose last writer is wanted
   int jobs = 1;                        ///< results do not depend on it
   std::uint64_t instructionBudget = 0; ///< per wave; 0: the device's default
   /// Linear ids of the workgroups to run, per launch; empty: all.
@@ -41,7 +53,9 @@ struct RunResult {
   std::vector<Finding> findings;
   std::uint64_t instructions = 0, waves = 0;
   double matrixFlops = 0;
-  double seconds = 0; ///< the execution alone
+  double seconds = 0;                ///< the execution alone
+  bool addsFloatsAtomically = false; ///< to global memory: rounding depends on the order
+  std::string lastWriter;            ///< of RunOptions::watch; empty: nobody
 };
 
 /// Contents of one manifest buffer in device memory, as host bytes.

@@ -39,7 +39,8 @@ public:
     for (std::size_t i = 0; i < views.size(); ++i) {
       const Buffer &buffer = manifest.buffers[i];
       assert(views[i].name == buffer.name && "views in the manifest's order");
-      Expected<std::uint64_t> address = memory.map(buffer.name, views[i].bytes, contentsOf(buffer));
+      Expected<std::uint64_t> address = memory.map(buffer.name, views[i].bytes, contentsOf(buffer),
+                                                   buffer.role == BufferRole::input);
       if (!address) {
         return tl::unexpected<Error>(address.error());
       }
@@ -68,6 +69,9 @@ void add(RunResult &sum, const EmulatorResult &launch) {
   sum.waves += launch.waves;
   sum.matrixFlops += launch.matrixFlops;
   sum.seconds += launch.seconds;
+  if (!launch.lastWriter.empty()) {
+    sum.lastWriter = launch.lastWriter;
+  }
 }
 
 EmulatorOptions optionsOf(const RunOptions &options, std::size_t launch) {
@@ -75,6 +79,8 @@ EmulatorOptions optionsOf(const RunOptions &options, std::size_t launch) {
   result.strict = options.strict;
   result.seed = options.seed;
   result.jobs = options.jobs;
+  result.landing = options.landing;
+  result.wildTurns = options.wildTurns;
   if (options.instructionBudget != 0) {
     result.instructionBudget = options.instructionBudget;
   }
@@ -111,12 +117,17 @@ public:
     }
     RunResult sum;
     for (std::size_t i = 0; i < object.manifest.launches.size(); ++i) {
-      Expected<EmulatorResult> result =
-          runLaunch(*code, object.manifest.launches[i], buffers, optionsOf(options, i));
+      EmulatorOptions how = optionsOf(options, i);
+      if (options.watch) {
+        how.watch = buffers.address(views[options.watch->buffer].name) + options.watch->offset;
+      }
+      Expected<EmulatorResult> result = runLaunch(*code, object.manifest.launches[i], buffers, how);
       if (!result) {
         return tl::unexpected<Error>(result.error());
       }
       add(sum, *result);
+      sum.addsFloatsAtomically |=
+          code->kernel(object.manifest.launches[i].kernel)->addsFloatsAtomically;
     }
     return sum;
   }

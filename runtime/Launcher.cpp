@@ -7,6 +7,7 @@
 #include "ir/Problem.h"
 #include "runtime/HostBuffer.h"
 #include "runtime/RandomValues.h"
+#include "runtime/Timings.h"
 
 #include <cerrno>
 #include <cstring>
@@ -177,11 +178,8 @@ Expected<void> checkGuards(const Manifest &manifest) {
   return {};
 }
 
-Expected<LaunchOutcome> launch(const CodeObject &object, const fs::path &folder, Device &device,
-                               const LaunchOptions &options) {
-  if (Expected<void> guarded = checkGuards(object.manifest); !guarded) {
-    return tl::unexpected<Error>(guarded.error());
-  }
+Expected<TimedRun> runFromFresh(const CodeObject &object, const fs::path &folder, Device &device,
+                                const RunOptions &how) {
   Expected<std::vector<HostBuffer>> contents = makeBuffers(object.manifest, folder);
   if (!contents) {
     return tl::unexpected<Error>(contents.error());
@@ -191,19 +189,47 @@ Expected<LaunchOutcome> launch(const CodeObject &object, const fs::path &folder,
   for (std::size_t i = 0; i < contents->size(); ++i) {
     views.push_back({object.manifest.buffers[i].name, (*contents)[i].bytes()});
   }
-  RunOptions how;
-  how.strict = options.strict;
-  how.seed = options.seed;
-  how.jobs = options.jobs;
   Expected<RunResult> run = device.run(object, views, how);
   if (!run) {
     return tl::unexpected<Error>(run.error());
   }
-  Expected<std::vector<SavedBuffer>> saved = saveBuffers(object.manifest, folder, *contents);
+  return TimedRun{std::move(*run), std::move(*contents)};
+}
+
+Expected<LaunchOutcome> launch(const CodeObject &object, const fs::path &folder, Device &device,
+                               const LaunchOptions &options) {
+  if (Expected<void> guarded = checkGuards(object.manifest); !guarded) {
+    return tl::unexpected<Error>(guarded.error());
+  }
+  if (options.schedules > 0 && device.name() != "emulated") {
+    return badInput(fmt::format("the {} device has no say in its timing: schedules need the "
+                                "emulated one",
+                                device.name()));
+  }
+  const auto runWith = [&](const RunOptions &how) {
+    return runFromFresh(object, folder, device, how);
+  };
+  RunOptions how;
+  how.strict = options.strict;
+  how.seed = options.seed;
+  how.jobs = options.jobs;
+  Expected<TimedRun> run = runWith(how);
+  if (!run) {
+    return tl::unexpected<Error>(run.error());
+  }
+  if (options.schedules > 0 && run->result.findings.empty()) {
+    Expected<std::vector<Finding>> findings = compareTimings(
+        object.manifest, *run, timings(options.schedules, options.seed), how, runWith);
+    if (!findings) {
+      return tl::unexpected<Error>(findings.error());
+    }
+    run->result.findings = std::move(*findings);
+  }
+  Expected<std::vector<SavedBuffer>> saved = saveBuffers(object.manifest, folder, run->contents);
   if (!saved) {
     return tl::unexpected<Error>(saved.error());
   }
-  return LaunchOutcome{std::move(*run), std::move(*saved)};
+  return LaunchOutcome{std::move(run->result), std::move(*saved)};
 }
 
 } // namespace kw

@@ -8,6 +8,7 @@
 #include "ir/CodeObject.h"
 #include "ir/support/Expected.h"
 #include "runtime/Device.h"
+#include "runtime/Timings.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -24,6 +25,7 @@ struct LaunchOptions {
   bool strict = true;
   std::uint64_t seed = 0; ///< order of waves; contents are seeded by the manifest
   int jobs = 1;
+  int schedules = 0; ///< runs under adversarial time (Timings.h) after the first
 };
 
 struct SavedBuffer {
@@ -44,6 +46,10 @@ struct LaunchOutcome {
 /// whose sizes they speak of.
 Expected<LaunchOutcome> launch(const CodeObject &object, const std::filesystem::path &folder,
                                Device &device, const LaunchOptions &options);
+
+/// One run of all launches over buffers filled as the manifest says, which are handed back.
+Expected<TimedRun> runFromFresh(const CodeObject &object, const std::filesystem::path &folder,
+                                Device &device, const RunOptions &how);
 
 /// Bad input if the sizes of the manifest's problem break one of its guards.
 Expected<void> checkGuards(const Manifest &manifest);

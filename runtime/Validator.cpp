@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
+#include <utility>
 
 namespace kw {
 namespace {
@@ -40,6 +41,11 @@ public:
     if (Expected<void> read = readManifest(); !read) {
       return tl::unexpected<Error>(read.error());
     }
+    if (options.schedules > 0 && device.name() != "emulated") {
+      return badInput(fmt::format("the {} device has no say in its timing: schedules need the "
+                                  "emulated one",
+                                  device.name()));
+    }
     if (Expected<void> proven = proveProblem(); !proven) {
       return tl::unexpected<Error>(proven.error());
     }
@@ -59,7 +65,8 @@ private:
   bool admits(const Problem &neighbour) const;
   /// Adds findings and costs of a case.
   Expected<Observation> observe(const ProofCase &proofCase, const InputSet &set,
-                                const std::vector<std::uint64_t> &workgroups);
+                                const std::vector<std::uint64_t> &workgroups,
+                                const std::vector<Timing> &underTimings = {});
 
   const CodeObject &object;
   const Target &target;
@@ -100,8 +107,11 @@ Expected<void> Proof::readManifest() {
 }
 
 Expected<Observation> Proof::observe(const ProofCase &proofCase, const InputSet &set,
-                                     const std::vector<std::uint64_t> &workgroups) {
-  Expected<Observation> seen = proofCase.run(device, set, workgroups, options);
+                                     const std::vector<std::uint64_t> &workgroups,
+                                     const std::vector<Timing> &underTimings) {
+  Expected<Observation> seen =
+      underTimings.empty() ? proofCase.run(device, set, workgroups, options)
+                           : proofCase.runUnder(device, set, workgroups, options, underTimings);
   if (seen) {
     result.findings.insert(result.findings.end(), seen->findings.begin(), seen->findings.end());
     result.seconds += seen->seconds;
@@ -130,11 +140,13 @@ Expected<void> Proof::proveProblem() {
           : sampleWorkgroups(launch, static_cast<std::size_t>(most), options.seed);
   std::vector<InputSet> sets = oracle.inputSets(options.seed);
   std::reverse(sets.begin(), sets.end()); // the exact one is the sharpest and the cheapest
+  std::vector<Timing> underTimings = timings(options.schedules, options.seed);
   for (const InputSet &set : sets) {
     if (!result.findings.empty()) {
       break;
     }
-    Expected<Observation> seen = observe(*proofCase, set, workgroups);
+    Expected<Observation> seen =
+        observe(*proofCase, set, workgroups, std::exchange(underTimings, {}));
     if (!seen) {
       return tl::unexpected<Error>(seen.error());
     }

@@ -19,6 +19,8 @@ struct ValidateOptions {
   bool full = false; ///< every output element
   std::uint64_t seed = 0;
   int jobs = 1;
+  /// Runs of the problem under adversarial time (Timings.h), after the strict ones.
+  int schedules = 0;
 };
 
 struct Validation {

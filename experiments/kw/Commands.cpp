@@ -31,6 +31,7 @@ std::span<const Command> commands() {
       {"compile", "make HSACO and a launch manifest", addCompile},
       {"validate", "prove a code object against the reference of its problem", addValidate},
       {"launch", "run any code object as its manifest says", addLaunch},
+      {"mutate", "put flaws into a kernel and count those that strict mode finds", addMutate},
       {"trial", "answer trials, one JSON line each, from stdin to stdout", addTrial},
       {"export", "write a bundle that PyTorch loads", addExport},
       {"check-bundle", "prove a bundle again", addCheckBundle},

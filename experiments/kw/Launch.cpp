@@ -17,6 +17,7 @@ namespace {
 struct Options {
   std::string path, device = "emulated";
   bool strict = true;
+  int schedules = 0;
 };
 
 Json launchJson(const LaunchOutcome &outcome) {
@@ -58,7 +59,7 @@ Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
   }
   const Expected<LaunchOutcome> outcome =
       launch(loaded->object, loaded->manifestFile.parent_path(), **device,
-             {options.strict, common.seed, common.jobs});
+             {options.strict, common.seed, common.jobs, options.schedules});
   if (!outcome) {
     return tl::unexpected(outcome.error());
   }
@@ -77,6 +78,9 @@ RunCommand addLaunch(CLI::App &app, const CommonOptions &common) {
   app.add_option("--device", options->device, "emulated or hip")->capture_default_str();
   app.add_flag("--strict,!--no-strict", options->strict,
                "report what hardware does not forgive (default)");
+  app.add_option("--schedules", options->schedules,
+                 "runs more under adversarial time whose outputs must be the same")
+      ->check(CLI::Range(0, 10'000));
   return [options, &common] { return run(*options, common); };
 }
 

@@ -16,6 +16,7 @@ namespace {
 struct Options {
   std::string path, device = "emulated";
   bool strict = true, full = false;
+  int schedules = 0;
 };
 
 std::string validationText(const Validation &validation, const std::string &problem,
@@ -48,7 +49,8 @@ Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
   if (!device) {
     return tl::unexpected(device.error());
   }
-  const ValidateOptions validateOptions{options.strict, options.full, common.seed, common.jobs};
+  const ValidateOptions validateOptions{options.strict, options.full, common.seed, common.jobs,
+                                        options.schedules};
   const Expected<Validation> validation =
       validate(loaded->object, **target, **device, validateOptions);
   if (!validation) {
@@ -72,6 +74,9 @@ RunCommand addValidate(CLI::App &app, const CommonOptions &common) {
   app.add_flag("--strict,!--no-strict", options->strict,
                "report what hardware does not forgive (default)");
   app.add_flag("--full", options->full, "check every output element");
+  app.add_option("--schedules", options->schedules,
+                 "runs more under adversarial time whose outputs must be the same")
+      ->check(CLI::Range(0, 10'000));
   return [options, &common] { return run(*options, common); };
 }
 

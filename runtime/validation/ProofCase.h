@@ -9,6 +9,7 @@
 #include "ir/KernelPlan.h"
 #include "runtime/Device.h"
 #include "runtime/HostBuffer.h"
+#include "runtime/Timings.h"
 #include "runtime/Validator.h"
 #include "runtime/validation/Oracle.h"
 
@@ -26,6 +27,12 @@ struct Observation {
   double seconds = 0, matrixFlops = 0; ///< of the device
 };
 
+/// The same with the buffers that it left.
+struct ObservedRun {
+  Observation seen;
+  TimedRun run;
+};
+
 class ProofCase {
 public:
   /// The manifest's buffers and grid must fit the problem. `object` must outlive the case.
@@ -40,6 +47,11 @@ public:
   Expected<Observation> run(Device &device, const InputSet &set,
                             const std::vector<std::uint64_t> &workgroups,
                             const ValidateOptions &options) const;
+  /// Judges the results as `run` does, then those of `timings` too, and compares their outputs.
+  Expected<Observation> runUnder(Device &device, const InputSet &set,
+                                 const std::vector<std::uint64_t> &workgroups,
+                                 const ValidateOptions &options,
+                                 const std::vector<Timing> &timings) const;
 
 private:
   struct Memory {
@@ -48,6 +60,8 @@ private:
     TensorContents contents;
   };
   Expected<Memory> allocate() const;
+  Expected<ObservedRun> runAs(Device &device, const InputSet &set,
+                              const std::vector<std::uint64_t> &workgroups, RunOptions how) const;
   Expected<void> checkManifest() const;
   std::uint64_t checksumOfInputs(const Memory &memory) const;
   void checkWorkspaces(const Memory &memory, Observation &seen) const;
