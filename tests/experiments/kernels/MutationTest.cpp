@@ -3,9 +3,9 @@
 //
 // Proof by mutation: flaws of one instruction in our kernels. At least 99 of 100 that change an
 // output under adversarial time are found by one strict run; the kernels as they are have none.
+#include "runtime/Mutation.h"
 #include "codegen/Compile.h"
 #include "runtime/Launcher.h"
-#include "runtime/Mutation.h"
 
 #include <gtest/gtest.h>
 
