@@ -41,7 +41,7 @@ Buffer bufferOf(const Tensor &tensor, std::uint64_t seed) {
   buffer.role = tensor.role;
   buffer.dtype = tensor.type;
   buffer.shape = tensor.shape;
-  if (tensor.role == BufferRole::input) {
+  if (tensor.role == BufferRole::input || tensor.accumulates) {
     buffer.init = {BufferInit::Kind::normal, tensor.type, seed, {}};
   }
   return buffer;
@@ -62,8 +62,12 @@ std::int64_t sizeNamed(const SizeValues &sizes, std::string_view name) {
   return at->second;
 }
 
-/// The only float that kernels take at run time.
+/// The floats that kernels take at run time.
 double floatNamed(const Problem &problem, std::string_view name) {
+  if (problem.family() == Family::gemm) {
+    assert(name == "alpha" || name == "beta");
+    return name == "alpha" ? problem.gemm().alpha : problem.gemm().beta;
+  }
   assert(name == "eps" && problem.family() == Family::rmsnorm);
   return name == "eps" ? problem.rmsnorm().eps : 0;
 }

@@ -111,7 +111,7 @@ struct LaunchPlan {
   std::int32_t tileM = 0, tileN = 0; ///< output tile of a workgroup (rmsnorm: rows, cols)
   Inline<WorkgroupKind, 6> kinds;
   Inline<Region, 8> regions;
-  Inline<TileTraffic, 8> traffic;
+  Inline<TileTraffic, 12> traffic;
   Inline<LdsBuffer, 8> lds;
   std::int32_t ldsBytes = 0; ///< per workgroup, all stages
   RegisterUse registers;
@@ -153,8 +153,17 @@ struct LaunchInterface {
   std::int64_t kernargBytes = 0;
 };
 
+/// A buffer that the caller provides beside the tensors.
+struct WorkspaceInterface {
+  std::string name;
+  std::string bytes;         ///< expression of the run-time sizes
+  bool zeroedBefore = false; ///< as of PlanBuffer
+  bool resetAfter = false;
+};
+
 struct KernelInterface {
   std::vector<LaunchInterface> launches;
+  std::vector<WorkspaceInterface> workspaces;
   /// Run-time sizes and strides that guards, grids and arguments may name.
   std::vector<std::string> sizes;
   /// Conditions on them under which the kernel is right: "m >= 1", "lda % 8 == 0", ...

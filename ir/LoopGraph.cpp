@@ -8,9 +8,9 @@
 namespace kw {
 
 std::string_view name(TileOperand operand) {
-  static constexpr std::array<std::string_view, 17> names{
-      "none", "a", "b", "c", "x", "weight", "residual", "y",      "sum",
-      "q",    "k", "v", "p", "o", "lse",    "scale_a",  "scale_b"};
+  static constexpr std::array<std::string_view, 21> names{
+      "none", "a", "b", "c",   "x",       "weight",  "residual", "y",   "sum",  "q",      "k",
+      "v",    "p", "o", "lse", "scale_a", "scale_b", "bias",     "aux", "aux2", "partial"};
   return names[static_cast<std::size_t>(operand)];
 }
 

@@ -36,6 +36,10 @@ enum class TileOperand : std::uint8_t {
   lse,
   scaleA,
   scaleB,
+  bias,
+  aux,     ///< operand of an epilogue's first `mul` or `add`
+  aux2,    ///< of its second
+  partial, ///< sums of one split of k
 };
 
 enum class TileOpKind : std::uint8_t {

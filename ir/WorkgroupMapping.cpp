@@ -29,14 +29,18 @@ TileCoordinate groupedTile(std::int64_t position, std::int64_t tilesM, std::int6
 }
 
 TileCoordinate tileOf(const WorkgroupMapping &mapping, std::int64_t id) {
-  const std::int64_t position = remapXcd(id, mapping.tiles(), mapping.xcds);
-  return groupedTile(position, mapping.tilesM, mapping.tilesN, mapping.groupM);
+  const std::int64_t position = remapXcd(id, mapping.pieces(), mapping.xcds);
+  return groupedTile(position / mapping.splits, mapping.tilesM, mapping.tilesN, mapping.groupM);
+}
+
+int splitOf(const WorkgroupMapping &mapping, std::int64_t id) {
+  return static_cast<int>(remapXcd(id, mapping.pieces(), mapping.xcds) % mapping.splits);
 }
 
 std::int64_t turnsOf(const WorkgroupMapping &mapping, std::int64_t workgroup) {
   assert(workgroup >= 0 && workgroup < mapping.workgroups());
   const std::int64_t step = mapping.workgroups();
-  return (mapping.tiles() - workgroup + step - 1) / step;
+  return (mapping.pieces() - workgroup + step - 1) / step;
 }
 
 std::int64_t tileNumber(const WorkgroupMapping &mapping, std::int64_t workgroup,

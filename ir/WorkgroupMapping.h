@@ -23,12 +23,14 @@ struct WorkgroupMapping {
   std::int64_t tilesM = 1, tilesN = 1, batches = 1;
   int xcds = 1;   ///< 1: no remap
   int groupM = 0; ///< 0: row-major (n fastest)
-  /// Persistent workgroups of a batch, each for every `walkers`-th tile; 0: a workgroup a tile.
+  /// Persistent workgroups of a batch, each for every `walkers`-th piece; 0: a workgroup a piece.
   std::int64_t walkers = 0;
+  int splits = 1; ///< pieces of a tile, along k, neighbours in tile order
 
   std::int64_t tiles() const { return tilesM * tilesN; }
+  std::int64_t pieces() const { return tiles() * splits; }
   /// Of a batch.
-  std::int64_t workgroups() const { return walkers > 0 && walkers < tiles() ? walkers : tiles(); }
+  std::int64_t workgroups() const { return walkers > 0 && walkers < pieces() ? walkers : pieces(); }
   bool operator==(const WorkgroupMapping &) const = default;
 };
 
@@ -42,8 +44,10 @@ std::int64_t remapXcd(std::int64_t id, std::int64_t total, int xcds);
 TileCoordinate groupedTile(std::int64_t position, std::int64_t tilesM, std::int64_t tilesN,
                            int groupM);
 
-/// Both: tile number `id` of a batch. With a workgroup a tile, the tile of workgroup `id`.
+/// Both: the tile of piece number `id` of a batch, and which of its splits it is. Without walkers
+/// the number is the workgroup's.
 TileCoordinate tileOf(const WorkgroupMapping &mapping, std::int64_t id);
+int splitOf(const WorkgroupMapping &mapping, std::int64_t id);
 
 /// How many tiles workgroup `workgroup` of a batch takes: at least one.
 std::int64_t turnsOf(const WorkgroupMapping &mapping, std::int64_t workgroup);

@@ -8,6 +8,7 @@
 #include "codegen/kernels/GemmSteps.h"
 #include "codegen/kernels/Kernels.h"
 #include "codegen/kernels/OperandAccess.h"
+#include "ir/plans/GemmResult.h"
 
 #include <algorithm>
 #include <cassert>
@@ -151,9 +152,13 @@ private:
   /// Of element (row, column) of the batch's matrix.
   Value elementPointer(std::string_view buffer, Value row, Value pitch, Value column,
                        int elementBytes) {
+    Value batchStride = shell.argument(fmt::format("s{}", buffer));
+    return elementPointer(buffer, row, pitch, column, elementBytes, batchStride);
+  }
+  Value elementPointer(std::string_view buffer, Value row, Value pitch, Value column,
+                       int elementBytes, Value batchStride) {
     Value elements = tiles.mul(tiles.widen(row), tiles.widen(pitch));
     elements = tiles.add(elements, tiles.widen(column));
-    Value batchStride = shell.argument(fmt::format("s{}", buffer));
     elements = tiles.add(elements, tiles.mul(tiles.widen(tiles.batchIndex()), batchStride));
     return tiles.advance(shell.argument(buffer), tiles.mul(elements, elementBytes));
   }
@@ -235,15 +240,40 @@ private:
     return shape;
   }
 
+  /// The tile of a matrix of the result's shape.
+  ResultMatrix resultMatrix(std::string_view name, ElementType type, Value pitch,
+                            Value batchStride) {
+    const int elementBytes = bitWidth(type) / 8;
+    return {elementPointer(name, firstRow, pitch, firstColumn, elementBytes, batchStride),
+            spanBytes(presentRows, pitch, allColumns(), elementBytes),
+            tiles.mul(pitch, elementBytes), type};
+  }
+  ResultMatrix result() {
+    return resultMatrix("c", gemm.outType, shell.argument("ldc"), shell.argument("sc"));
+  }
+
+  ResultMatrix resultInput(const ResultInput &input) {
+    const std::string_view buffer = name(input.operand);
+    if (input.operand == TileOperand::c) {
+      return result();
+    }
+    if (!input.oneRow) {
+      Value batchStride = tiles.mul(tiles.widen(m), input.pitch);
+      return resultMatrix(buffer, input.type, tiles.constant(input.pitch), batchStride);
+    }
+    const int elementBytes = bitWidth(input.type) / 8;
+    Value zero = tiles.constant(0);
+    return {elementPointer(buffer, zero, zero, firstColumn, elementBytes, tiles.widen(zero)),
+            tiles.mul(allColumns(), elementBytes), Value(), input.type};
+  }
+
   void storeResult(const OperandTile &a, const OperandTile &b, const GemmSteps &steps) {
-    const int elementBytes = bitWidth(gemm.outType) / 8;
-    Value pitch = shell.argument("ldc");
     ResultTarget target;
-    target.type = gemm.outType;
-    target.base = elementPointer("c", firstRow, pitch, firstColumn, elementBytes);
-    target.bytes = spanBytes(presentRows, pitch, allColumns(), elementBytes);
-    target.pitchBytes = tiles.mul(pitch, elementBytes);
+    target.result = result();
     target.columns = presentColumns;
+    for (const ResultInput &input : resultInputs(gemm)) {
+      target.inputs.push_back(resultInput(input));
+    }
     ResultFragments fragments;
     fragments.size = schedule.tiling.mfmaM;
     fragments.rows = a.fragments;
@@ -253,7 +283,7 @@ private:
       fragments.firstRow.push_back(waveRow(wave) * a.waveRows);
       fragments.firstColumn.push_back(waveColumn(wave) * b.waveRows);
     }
-    emitResult(shell, target, fragments, item,
+    emitResult(shell, gemm, target, fragments, item,
                [&](int row, int column) { return steps.accumulator(row, column); });
   }
 

@@ -3,6 +3,8 @@
 
 #include "codegen/kernels/GemmEpilogue.h"
 
+#include "codegen/kernels/GemmArithmetic.h"
+
 #include <cassert>
 #include <map>
 
@@ -15,33 +17,24 @@ constexpr int waveSize = 64;
 constexpr int quad = 4; ///< registers that are neighbours in the result
 constexpr std::int64_t outOfRange = 0x80000000;
 
-class ResultWriter {
+/// Where a wave's lanes are within the output tile.
+class LanePositions {
 public:
-  ResultWriter(KernelShell &shell, const ResultTarget &target, const ResultFragments &fragments,
-               const WorkItem &item)
-      : tiles(shell.tiles), target(target), fragments(fragments), item(item),
-        elementBytes(bitWidth(target.type) / 8) {
-    buffer = tiles.buffer(target.base, target.bytes);
-    noScalar = tiles.constant(0);
-    laneRow =
+  LanePositions(TileBuilder &tiles, const ResultFragments &fragments, const WorkItem &item)
+      : tiles(tiles), fragments(fragments), item(item) {
+    row =
         laneMap([&](int wave, int lane) { return fragments.firstRow[wave] + position(0, lane).m; });
-    laneColumn = laneMap(
+    column = laneMap(
         [&](int wave, int lane) { return fragments.firstColumn[wave] + position(0, lane).n; });
-    laneColumnBytes = tiles.mul(laneColumn, elementBytes);
   }
 
-  /// One fragment; its registers in groups of four, converted together.
-  void store(int row, int column, Value accumulator) {
-    const int registers = fragments.size * fragments.size / waveSize;
-    for (int first = 0; first < registers; first += quad) {
-      Value four = converted(accumulator, first);
-      if (fragments.swapped) {
-        storeQuad(row, column, first, four);
-      } else {
-        storeElements(row, column, first, four);
-      }
-    }
+  /// Rows and columns of register `reg` of a fragment beyond those of the lane's first one.
+  ResultPosition offset(int fragmentRow, int fragmentColumn, int reg) const {
+    const ResultPosition within = position(reg, 0);
+    return {fragmentRow * fragments.size + within.m, fragmentColumn * fragments.size + within.n};
   }
+
+  Value row, column; ///< of the lane's first register
 
 private:
   ResultPosition position(int reg, int lane) const {
@@ -60,75 +53,189 @@ private:
     return tiles.map(item.index, *map);
   }
 
-  /// Four neighbouring registers as the result's type.
-  Value converted(Value accumulator, int first) {
-    const std::int32_t mask[quad] = {first, first + 1, first + 2, first + 3};
-    Value four =
-        LLVM::ShuffleVectorOp::create(tiles.builder, tiles.loc, accumulator, accumulator, mask);
-    if (target.type == ElementType::f32 || target.type == ElementType::i32) {
-      return four;
-    }
-    Type type = tiles.vectorType(quad, tiles.elementType(target.type));
-    return LLVM::FPTruncOp::create(tiles.builder, tiles.loc, type, four);
+  TileBuilder &tiles;
+  const ResultFragments &fragments;
+  const WorkItem &item;
+};
+
+/// Loads and stores of one matrix by fragments: four registers together where they are neighbours,
+/// else one by one.
+class FragmentAccess {
+public:
+  FragmentAccess(TileBuilder &tiles, const ResultMatrix &matrix, const LanePositions &lanes,
+                 Value columns, bool swapped)
+      : tiles(tiles), matrix(matrix), lanes(lanes), columns(columns), swapped(swapped),
+        elementBytes(bitWidth(matrix.type) / 8) {
+    buffer = tiles.buffer(matrix.base, matrix.bytes);
+    noScalar = tiles.constant(0);
+    laneColumnBytes = tiles.mul(lanes.column, elementBytes);
   }
 
+  /// Bits of registers [first, first + 4): one value of all, or one each.
+  SmallVector<Value> load(int row, int column, int first) {
+    if (swapped) {
+      return {loadAt(tiles.bitsType(quad * elementBytes), lanes.offset(row, column, first))};
+    }
+    SmallVector<Value> bits;
+    for (int i = 0; i < quad; ++i) {
+      // A bias has one value for all rows.
+      const bool again = i > 0 && !matrix.pitchBytes;
+      bits.push_back(
+          again ? bits.front()
+                : loadAt(tiles.bitsType(elementBytes), lanes.offset(row, column, first + i)));
+    }
+    return bits;
+  }
+
+  /// The four as f32.
+  Value unpacked(ArrayRef<Value> bits) {
+    OpBuilder &builder = tiles.builder;
+    Type four = tiles.vectorType(quad, tiles.elementType(matrix.type));
+    Value values;
+    if (bits.size() == 1) {
+      values = LLVM::BitcastOp::create(builder, tiles.loc, four, bits.front());
+    } else {
+      values = LLVM::UndefOp::create(builder, tiles.loc, four);
+      for (int i = 0; i < quad; ++i) {
+        Value one =
+            LLVM::BitcastOp::create(builder, tiles.loc, tiles.elementType(matrix.type), bits[i]);
+        values = LLVM::InsertElementOp::create(builder, tiles.loc, values, one, tiles.constant(i));
+      }
+    }
+    return matrix.type == ElementType::f32
+               ? values
+               : LLVM::FPExtOp::create(builder, tiles.loc,
+                                       tiles.vectorType(quad, builder.getF32Type()), values)
+                     .getResult();
+  }
+
+  /// Four f32, rounded to the matrix's type.
+  void store(Value four, int row, int column, int first) {
+    OpBuilder &builder = tiles.builder;
+    if (matrix.type != ElementType::f32 && matrix.type != ElementType::i32) {
+      Type type = tiles.vectorType(quad, tiles.elementType(matrix.type));
+      four = LLVM::FPTruncOp::create(builder, tiles.loc, type, four);
+    }
+    if (swapped) {
+      Type type = tiles.bitsType(quad * elementBytes);
+      Value bits = LLVM::BitcastOp::create(builder, tiles.loc, type, four);
+      storeAt(bits, lanes.offset(row, column, first));
+      return;
+    }
+    Type bitsType = tiles.vectorType(quad, tiles.bitsType(elementBytes));
+    Value bits = LLVM::BitcastOp::create(builder, tiles.loc, bitsType, four);
+    for (int i = 0; i < quad; ++i) {
+      Value one = LLVM::ExtractElementOp::create(builder, tiles.loc, bits, tiles.constant(i));
+      storeAt(one, lanes.offset(row, column, first + i));
+    }
+  }
+
+private:
   /// The lane's offset for a row that lies `rows` below its first one.
   Value rowOffset(int rows) {
+    if (!matrix.pitchBytes) {
+      return laneColumnBytes;
+    }
     auto [entry, isNew] = rowOffsets.try_emplace(rows);
     if (isNew) {
-      Value row = tiles.mul(tiles.add(laneRow, rows), target.pitchBytes);
+      Value row = tiles.mul(tiles.add(lanes.row, rows), matrix.pitchBytes);
       entry->second = tiles.add(row, laneColumnBytes);
     }
     return entry->second;
   }
 
-  void storeAt(Value value, int rows, int columns) {
-    const int immediate = columns * elementBytes;
-    Value lane = rowOffset(rows);
-    if (!target.columns) {
-      tiles.store(value, {buffer, lane, noScalar, immediate});
-      return;
+  GlobalAddress address(ResultPosition offset) {
+    const int immediate = offset.n * elementBytes;
+    Value lane = rowOffset(offset.m);
+    if (!columns) {
+      return {buffer, lane, noScalar, immediate};
     }
-    Value inside = tiles.lessThan(tiles.add(laneColumn, columns), target.columns);
-    Value offset = tiles.select(inside, tiles.add(lane, immediate), tiles.constant(outOfRange));
-    tiles.store(value, {buffer, offset, noScalar, 0});
+    Value inside = tiles.lessThan(tiles.add(lanes.column, offset.n), columns);
+    return {buffer, tiles.select(inside, tiles.add(lane, immediate), tiles.constant(outOfRange)),
+            noScalar, 0};
   }
 
-  void storeQuad(int row, int column, int first, Value four) {
-    Type type = tiles.bitsType(quad * elementBytes);
-    Value bits = LLVM::BitcastOp::create(tiles.builder, tiles.loc, type, four);
-    storeAt(bits, row * fragments.size + position(first, 0).m,
-            column * fragments.size + position(first, 0).n);
-  }
-
-  void storeElements(int row, int column, int first, Value four) {
-    Type bitsType = tiles.vectorType(quad, tiles.bitsType(elementBytes));
-    Value bits = LLVM::BitcastOp::create(tiles.builder, tiles.loc, bitsType, four);
-    for (int i = 0; i < quad; ++i) {
-      Value one = LLVM::ExtractElementOp::create(tiles.builder, tiles.loc, bits, tiles.constant(i));
-      storeAt(one, row * fragments.size + position(first + i, 0).m,
-              column * fragments.size + position(first + i, 0).n);
-    }
-  }
+  Value loadAt(Type type, ResultPosition offset) { return tiles.load(type, address(offset)); }
+  void storeAt(Value value, ResultPosition offset) { tiles.store(value, address(offset)); }
 
   TileBuilder &tiles;
-  const ResultTarget &target;
-  const ResultFragments &fragments;
-  const WorkItem &item;
+  const ResultMatrix &matrix;
+  const LanePositions &lanes;
+  Value columns;
+  bool swapped;
   int elementBytes;
-  Value buffer, noScalar, laneRow, laneColumn, laneColumnBytes;
+  Value buffer, noScalar, laneColumnBytes;
   std::map<int, Value> rowOffsets;
+};
+
+class ResultWriter {
+public:
+  ResultWriter(KernelShell &shell, const Gemm &gemm, const ResultTarget &target,
+               const ResultFragments &fragments, const WorkItem &item)
+      : shell(shell), tiles(shell.tiles), gemm(gemm), fragments(fragments),
+        lanes(shell.tiles, fragments, item),
+        result(tiles, target.result, lanes, target.columns, fragments.swapped) {
+    for (const ResultMatrix &input : target.inputs) {
+      inputs.emplace_back(tiles, input, lanes, target.columns, fragments.swapped);
+    }
+  }
+
+  /// Inputs of one fragment: per four registers, per input.
+  using Loaded = std::vector<std::vector<SmallVector<Value>>>;
+  Loaded load(int row, int column) {
+    Loaded loaded;
+    for (int first = 0; first < registers(); first += quad) {
+      loaded.emplace_back();
+      for (FragmentAccess &input : inputs) {
+        loaded.back().push_back(input.load(row, column, first));
+      }
+    }
+    return loaded;
+  }
+
+  void store(int row, int column, Value accumulator, const Loaded &loaded) {
+    for (int first = 0; first < registers(); first += quad) {
+      SmallVector<Value> operands;
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        operands.push_back(inputs[i].unpacked(loaded[first / quad][i]));
+      }
+      const std::int32_t mask[quad] = {first, first + 1, first + 2, first + 3};
+      Value four =
+          LLVM::ShuffleVectorOp::create(tiles.builder, tiles.loc, accumulator, accumulator, mask);
+      result.store(finishedResult(shell, gemm, four, operands), row, column, first);
+    }
+  }
+
+private:
+  int registers() const { return fragments.size * fragments.size / waveSize; }
+
+  KernelShell &shell;
+  TileBuilder &tiles;
+  const Gemm &gemm;
+  const ResultFragments &fragments;
+  LanePositions lanes;
+  FragmentAccess result;
+  std::vector<FragmentAccess> inputs;
 };
 
 } // namespace
 
-void emitResult(KernelShell &shell, const ResultTarget &target, const ResultFragments &fragments,
-                const WorkItem &item, llvm::function_ref<Value(int row, int column)> accumulator) {
-  ResultWriter writer(shell, target, fragments, item);
-  for (int row = 0; row < fragments.rows; ++row) {
-    for (int column = 0; column < fragments.columns; ++column) {
-      writer.store(row, column, accumulator(row, column));
+void emitResult(KernelShell &shell, const Gemm &gemm, const ResultTarget &target,
+                const ResultFragments &fragments, const WorkItem &item,
+                llvm::function_ref<Value(int row, int column)> accumulator) {
+  ResultWriter writer(shell, gemm, target, fragments, item);
+  const int count = fragments.rows * fragments.columns;
+  // Inputs are loaded a fragment ahead.
+  ResultWriter::Loaded loaded = writer.load(0, 0);
+  for (int fragment = 0; fragment < count; ++fragment) {
+    const int row = fragment / fragments.columns, column = fragment % fragments.columns;
+    const int next = fragment + 1;
+    ResultWriter::Loaded ahead;
+    if (next < count) {
+      ahead = writer.load(next / fragments.columns, next % fragments.columns);
     }
+    writer.store(row, column, accumulator(row, column), loaded);
+    loaded = std::move(ahead);
   }
 }
 

@@ -12,7 +12,9 @@
 //   a=mk|km b=kn|nk         storage order, outermost first
 //   lda ldb ldc sa sb sc    strides in elements; default contiguous; sa, sb 0: the same for all
 //   alpha=1 beta=0
-//   epilogue=STEP,...       bias silu gelu relu mul add quant:TYPE, in this order of application
+//   epilogue=STEP,...       bias silu gelu relu mul add quant:TYPE, in this order of application, in
+//                           f32, rounded once; bias is [n], the first of mul and add takes aux, the
+//                           second aux2, dense like c; silu and gelu: ir/ops/Activation.h
 //   preshuffle=0            b packed once for the kernel (ir/PreshuffledLayout.h)
 #include "ir/ops/Gemm.h"
 
@@ -250,17 +252,6 @@ void readEpilogue(KeyValues &values, Gemm &op) {
   }
 }
 
-std::string epilogueText(const Gemm &op) {
-  std::string text;
-  for (const EpilogueStep &step : op.epilogue) {
-    text += text.empty() ? "" : ",";
-    text += step.kind == EpilogueKind::quant
-                ? "quant:" + std::string(name(step.type))
-                : std::string(stepNames[static_cast<std::size_t>(step.kind)]);
-  }
-  return text;
-}
-
 // ---- Strides ----
 
 /// The matrices as they lie in memory: `rows` rows of `length` contiguous elements.
@@ -408,7 +399,7 @@ void printKeys(const Problem &problem, KeyPrinter &printer, bool compiledOnly) {
   printer.addUnless("alpha", op.alpha, 1);
   printer.addUnless("beta", op.beta, 0);
   if (!op.epilogue.empty()) {
-    printer.add("epilogue", epilogueText(op));
+    printer.add("epilogue", op.epilogueText());
   }
   printer.addUnless("preshuffle", std::int64_t(op.preshuffle), 0);
 }
@@ -508,6 +499,17 @@ double countFlops(const Problem &problem) {
 }
 
 } // namespace
+
+std::string Gemm::epilogueText() const {
+  std::string text;
+  for (const EpilogueStep &step : epilogue) {
+    text += text.empty() ? "" : ",";
+    text += step.kind == EpilogueKind::quant
+                ? "quant:" + std::string(name(step.type))
+                : std::string(stepNames[static_cast<std::size_t>(step.kind)]);
+  }
+  return text;
+}
 
 const Operator &gemmOperator() {
   static const Operator row{Family::gemm, "gemm", keys(), read, printKeys, listTensors, countFlops};

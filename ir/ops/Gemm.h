@@ -8,6 +8,7 @@
 
 #include <boost/container/static_vector.hpp>
 #include <cstdint>
+#include <string>
 
 namespace kw {
 
@@ -38,6 +39,8 @@ struct Gemm {
 
   bool operator==(const Gemm &) const = default;
 
+  /// As in a problem's text: "bias,gelu".
+  std::string epilogueText() const;
   bool aKContiguous() const { return !aTransposed; }
   bool bKContiguous() const { return bTransposed; }
 };

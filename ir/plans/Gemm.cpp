@@ -6,6 +6,7 @@
 #include "ir/OperandLayout.h"
 #include "ir/plans/GemmInterface.h"
 #include "ir/plans/GemmLoop.h"
+#include "ir/plans/GemmResult.h"
 #include "ir/plans/Plans.h"
 
 #include <algorithm>
@@ -87,6 +88,21 @@ TileTraffic resultTraffic(const Gemm &gemm, const GemmSchedule &schedule) {
   return traffic;
 }
 
+/// What the epilogue reads: once a workgroup, as the result is stored.
+TileTraffic inputTraffic(const Gemm &gemm, const GemmSchedule &schedule, const ResultInput &input) {
+  const std::int64_t elementBytes = std::max(1, bitWidth(input.type) / 8);
+  TileTraffic traffic;
+  traffic.operand = input.operand;
+  traffic.rows = input.oneRow ? 1 : schedule.tiling.m;
+  traffic.bytesPerRow = schedule.tiling.n * elementBytes;
+  traffic.vectorBytes = resultLoads(gemm, schedule, input).bytes;
+  traffic.pitchBytes = input.pitch * elementBytes;
+  traffic.perTrip = false;
+  traffic.byTileM = !input.oneRow;
+  traffic.byTileN = true;
+  return traffic;
+}
+
 // Fitted to 148 different compiled kernels (seven problems, random and good schedules): compiled
 // minus planned VGPRs have mean -10 and standard deviation 10; 95% lie below +2. AGPR kernels of
 // 32x32x16 are left out: at the end they read all accumulators back into whatever is free.
@@ -153,7 +169,8 @@ int addressRegisters(const OperandTile &a, const OperandTile &b) {
   return base + 2 * std::min(direct, mostDirect) + staged / 2 + a.slices;
 }
 
-RegisterUse registerUse(const OperandTile &a, const OperandTile &b, const GemmSchedule &schedule) {
+RegisterUse registerUse(const Gemm &gemm, const OperandTile &a, const OperandTile &b,
+                        const GemmSchedule &schedule) {
   const auto &tiling = schedule.tiling;
   const auto &pipeline = schedule.pipeline;
   RegisterUse use;
@@ -170,6 +187,8 @@ RegisterUse registerUse(const OperandTile &a, const OperandTile &b, const GemmSc
     use.staging = 0;
   }
   use.fragments += packedRegisters(b, pipeline);
+  // When the epilogue begins, fragments and loads in flight are dead.
+  use.fragments = std::max(use.fragments, resultRegisters(gemm, schedule) - use.staging);
   return use;
 }
 
@@ -279,6 +298,9 @@ KernelPlan planGemm(const Problem &problem, const Schedule &any, const Target &t
                     schedule.mapping.groupM};
   launch.traffic = {operandTraffic(a, gemm), operandTraffic(b, gemm),
                     resultTraffic(gemm, schedule)};
+  for (const ResultInput &input : resultInputs(gemm)) {
+    launch.traffic.push_back(inputTraffic(gemm, schedule, input));
+  }
   for (const OperandTile *tile : {&a, &b}) {
     if (tile->layout.path != OperandPath::registers) {
       launch.lds.push_back(ldsBuffer(*tile, schedule.pipeline.stages));
@@ -287,7 +309,7 @@ KernelPlan planGemm(const Problem &problem, const Schedule &any, const Target &t
   for (const LdsBuffer &buffer : launch.lds) {
     launch.ldsBytes += buffer.bytesPerStage * buffer.stages;
   }
-  launch.registers = registerUse(a, b, schedule);
+  launch.registers = registerUse(gemm, a, b, schedule);
   launch.occupancy = occupancy(target, launch.registers.vgpr(), launch.registers.agpr(),
                                launch.ldsBytes, launch.waves);
   if (schedule.mapping.grid == GridKind::persistent) {

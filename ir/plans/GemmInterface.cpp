@@ -4,6 +4,7 @@
 
 #include "ir/KernelPlan.h"
 #include "ir/PreshuffledLayout.h"
+#include "ir/plans/GemmResult.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -88,6 +89,11 @@ KernelInterface gemmInterface(const Problem &problem, const Schedule &any, const
   for (const char *buffer : {"a", "b", "c"}) {
     addArgument(launch, buffer, KernelArgument::Kind::pointer);
   }
+  for (const ResultInput &input : resultInputs(gemm)) {
+    if (input.operand != TileOperand::c) {
+      addArgument(launch, std::string(name(input.operand)), KernelArgument::Kind::pointer);
+    }
+  }
   KernelInterface interface;
   for (const char *size : {"m", "lda", "ldb", "ldc"}) {
     addArgument(launch, size, KernelArgument::Kind::i32);
@@ -97,6 +103,12 @@ KernelInterface gemmInterface(const Problem &problem, const Schedule &any, const
   }
   for (const auto &[name, value] : gemmSizes(problem)) {
     interface.sizes.push_back(name);
+  }
+  if (gemm.alpha != 1) {
+    addArgument(launch, "alpha", KernelArgument::Kind::f32);
+  }
+  if (gemm.beta != 0) {
+    addArgument(launch, "beta", KernelArgument::Kind::f32);
   }
   interface.launches.push_back(std::move(launch));
   interface.guards = guardsOf(gemm, schedule);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/plans/GemmLoop.h"
 
+#include "ir/plans/GemmResult.h"
+
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -59,9 +61,10 @@ double writeCycles(const OperandTile &tile, const Target &target) {
 }
 
 /// What a vector instruction's issue costs is what it occupies: the pipe takes one at a time.
-ResourceUse vectorUse(const Target &target, int instructions) {
+ResourceUse vectorUse(const Target &target, int instructions, int transcendentals = 0) {
   ResourceUse use;
-  use.valu = use.issue = static_cast<float>(target.valuCycles * instructions);
+  use.valu = use.issue = static_cast<float>(target.valuCycles * (instructions - transcendentals) +
+                                            target.transcendentalCycles * transcendentals);
   return use;
 }
 
@@ -131,6 +134,8 @@ private:
     int wait, barrier;
   };
 
+  /// Vertices of the loads of one fragment's inputs.
+  std::vector<int> epilogueLoads(int row, int column);
   Operand operand(TileOperand which);
   void pipelined();
   void pipelinedAhead();
@@ -697,24 +702,52 @@ UnfinishedLoop GemmBody::prologue() {
   return {std::move(list), LoopOrder::serial};
 }
 
-/// Fragment by fragment: conversion, stores.
+/// Fragment by fragment: what the epilogue reads, one fragment ahead, arithmetic, stores.
 UnfinishedLoop GemmBody::epilogue() {
   const ResultStores stores = resultStores(gemm, schedule);
+  const ResultArithmetic arithmetic = resultArithmetic(gemm);
+  const int registers = ceilDiv(schedule.tiling.mfmaM * schedule.tiling.mfmaN, target.waveSize);
   TileOp convert{TileOpKind::vector, TileOperand::c}, store{TileOpKind::store, TileOperand::c};
-  convert.count = static_cast<std::int16_t>(stores.conversions);
+  convert.count =
+      static_cast<std::int16_t>(stores.conversions + registers * arithmetic.instructions);
+  convert.transcendentals = static_cast<std::int16_t>(registers * arithmetic.transcendentals);
   store.count = static_cast<std::int16_t>(stores.stores);
   ResourceUse storeUse = issueOf(stores.stores);
   storeUse.vectorMemory =
       float(stores.stores * target.waveSize * stores.bytes) / float(target.l1BytesPerClock);
-  for (int row = 0; row < a.tile.fragments; ++row) {
-    for (int column = 0; column < b.tile.fragments; ++column) {
-      convert.row = store.row = static_cast<std::int16_t>(row);
-      convert.column = store.column = static_cast<std::int16_t>(column);
-      const int converted = builder.add(convert, vectorUse(target, stores.conversions));
-      builder.depend(converted, builder.add(store, storeUse), target.valuCycles);
+  const int columns = b.tile.fragments, fragments = a.tile.fragments * columns;
+  std::vector<int> loaded = epilogueLoads(0, 0);
+  for (int fragment = 0; fragment < fragments; ++fragment) {
+    convert.row = store.row = static_cast<std::int16_t>(fragment / columns);
+    convert.column = store.column = static_cast<std::int16_t>(fragment % columns);
+    const int next = fragment + 1;
+    std::vector<int> ahead =
+        next < fragments ? epilogueLoads(next / columns, next % columns) : std::vector<int>();
+    const int converted =
+        builder.add(convert, vectorUse(target, convert.count, convert.transcendentals));
+    for (const int load : loaded) {
+      builder.depend(load, converted, target.l2LatencyCycles);
     }
+    builder.depend(converted, builder.add(store, storeUse), target.valuCycles);
+    loaded = std::move(ahead);
   }
   return {std::move(builder), LoopOrder::serial};
+}
+
+std::vector<int> GemmBody::epilogueLoads(int row, int column) {
+  std::vector<int> vertices;
+  for (const ResultInput &input : resultInputs(gemm)) {
+    const ResultLoads loads = resultLoads(gemm, schedule, input);
+    TileOp op{TileOpKind::globalLoad, input.operand};
+    op.row = static_cast<std::int16_t>(row);
+    op.column = static_cast<std::int16_t>(column);
+    op.count = static_cast<std::int16_t>(loads.loads);
+    ResourceUse use = issueOf(loads.loads);
+    use.vectorMemory =
+        float(loads.loads * target.waveSize * loads.bytes) / float(target.l1BytesPerClock);
+    vertices.push_back(builder.add(op, use));
+  }
+  return vertices;
 }
 
 } // namespace

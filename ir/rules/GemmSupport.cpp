@@ -20,10 +20,12 @@ bool hasMatrixKernels(ElementType type) {
   return isHalf(type) || type == ElementType::f32 || type == ElementType::i8;
 }
 
-/// Results that leave the registers: sums of integers as they are.
+/// Results that leave the registers: sums of integers as they are, without an epilogue, or all as
+/// f32 first.
 bool hasStores(const Gemm &gemm) {
-  if (gemm.accType == ElementType::i32) {
-    return gemm.outType == ElementType::i32;
+  if (gemm.outType == ElementType::i32) {
+    return gemm.accType == ElementType::i32 && gemm.alpha == 1 && gemm.beta == 0 &&
+           gemm.epilogue.empty();
   }
   return isHalf(gemm.outType) || gemm.outType == ElementType::f32;
 }
@@ -69,18 +71,15 @@ std::vector<Rule> makeRules() {
        [](const Problem &, const Schedule &, const Target &) {
          return std::string("scaled operands are not supported yet; supported: scale=none");
        }},
-      {"notSupported.alphaBeta", 0,
+      {"notSupported.quant", 0,
        [](const Problem &p, const Schedule &, const Target &) {
-         return gemm(p).alpha == 1 && gemm(p).beta == 0;
+         return gemm(p).epilogue.empty() || gemm(p).epilogue.back().kind != EpilogueKind::quant;
        },
        [](const Problem &p, const Schedule &, const Target &) {
-         return fmt::format("alpha={} beta={} is not supported yet; supported: alpha=1 beta=0",
-                            gemm(p).alpha, gemm(p).beta);
-       }},
-      {"notSupported.epilogue", 0,
-       [](const Problem &p, const Schedule &, const Target &) { return gemm(p).epilogue.empty(); },
-       [](const Problem &, const Schedule &, const Target &) {
-         return std::string("an epilogue is not supported yet; supported: none");
+         return fmt::format(
+             "epilogue step quant:{} is not supported yet; supported: bias silu gelu "
+             "relu mul add",
+             name(gemm(p).epilogue.back().type));
        }},
       {"notSupported.preshuffle", 0,
        [](const Problem &p, const Schedule &, const Target &) {

@@ -378,6 +378,8 @@ void flowByWord(Wave &wave, const Op &op, std::uint64_t written) {
       const int from = packed ? (operand.mods & pick ? 1 : 0) : word;
       if (operand.file == File::vector) {
         valid[word] &= wave.vgprValid[operand.reg + from];
+      } else if (operand.file == File::scalar && operand.words == 2) {
+        valid[word] &= wave.sgprValid[operand.reg + from] == ~0u ? allLanes : 0;
       } else if (!scalarDefined(wave, operand)) {
         valid[word] = 0;
       }

@@ -22,7 +22,7 @@ struct GemmReference {
   std::vector<double> magnitude; ///< |alpha| * sum_k |a b|
 };
 
-/// Fails for what is not covered: beta, scales, epilogues.
+/// Fails for what is not covered: scales, quantised results.
 Expected<void> checkReferenceCovers(const Gemm &gemm);
 
 /// `a` and `b` start at element 0 of batch 0. Only the rows of A and columns of B that the block

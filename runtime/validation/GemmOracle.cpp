@@ -6,6 +6,7 @@
 #include "runtime/Numbers.h"
 #include "runtime/RandomValues.h"
 #include "runtime/reference/Gemm.h"
+#include "runtime/reference/GemmEpilogue.h"
 #include "runtime/validation/Oracle.h"
 
 #include <algorithm>
@@ -25,7 +26,10 @@ constexpr double largestByte = 128; ///< magnitude of an i8
 /// product of f32 operands, alpha.
 constexpr double otherRoundings = 3;
 
-bool sumsIntegers(const Gemm &gemm) { return gemm.accType == ElementType::i32; }
+/// The result is the sum of integers itself.
+bool sumsIntegers(const Gemm &gemm) {
+  return gemm.accType == ElementType::i32 && gemm.outType == ElementType::i32;
+}
 
 double relativeError(const Gemm &gemm) {
   if (sumsIntegers(gemm)) {
@@ -36,18 +40,30 @@ double relativeError(const Gemm &gemm) {
 
 bool isInteger(double value) { return value == std::nearbyint(value); }
 
+bool hasEpilogue(const Gemm &gemm) { return gemm.beta != 0 || !gemm.epilogue.empty(); }
+
+/// What the epilogue reads: integers in [-range, range] for exact results. With a sum below 2^22, a
+/// beta below `largestBeta` and at most one product everything stays below 2^24.
+constexpr std::int64_t addedRange = 4, factorRange = 2;
+constexpr double largestBeta = 0x1p18;
+constexpr double sumWithEpilogue = 0x1p22;
+
 /// Largest r so that integers in [-r, r] are exact in both types, their sum of k products is exact
 /// in f32, and results rarely overflow the output; 0: no such r.
 std::int64_t integerRange(const Gemm &gemm) {
   const auto k = static_cast<double>(gemm.k);
-  const double most = sumsIntegers(gemm) ? exactIntegerSum : exactSum;
   double range = std::min(1 / unitRoundoff(gemm.aType), 1 / unitRoundoff(gemm.bType));
+  const double most = sumsIntegers(gemm)  ? exactIntegerSum
+                      : hasEpilogue(gemm) ? sumWithEpilogue
+                                          : exactSum;
   range = std::min(range, std::sqrt(most / (k * std::max(1.0, std::fabs(gemm.alpha)))));
-  range = sumsIntegers(gemm) ? std::min(range, largestByte - 1) : range;
+  range = gemm.aType == ElementType::i8 ? std::min(range, largestByte - 1) : range;
   if (gemm.outType == ElementType::f16) { // deviation of the sum: sqrt(k) r^2 / 3; 6 of them
     range = std::min(range, std::sqrt(65504.0 / (2 * std::sqrt(k))));
   }
-  return isInteger(gemm.alpha) ? static_cast<std::int64_t>(range) : 0;
+  const bool integers =
+      isInteger(gemm.alpha) && isInteger(gemm.beta) && std::fabs(gemm.beta) <= largestBeta;
+  return integers ? static_cast<std::int64_t>(range) : 0;
 }
 
 /// Any bytes have an exact sum.
@@ -108,6 +124,9 @@ public:
     for (const Vectors &vectors : columns) {
       fillVectors(set, 1, vectors, contents["b"]);
     }
+    for (const OutputBlock &block : blocks) {
+      fillInputs(set, block, contents);
+    }
   }
 
   Expectation expect(const InputSet &set, const OutputBlock &block,
@@ -121,6 +140,9 @@ public:
     expectation.error = expectation.scale;
     for (double &error : expectation.error) {
       error *= relativeError(gemm);
+    }
+    if (hasEpilogue(gemm)) {
+      finish(set, block, contents, expectation);
     }
     return expectation;
   }
@@ -147,6 +169,103 @@ public:
   }
 
 private:
+  /// A tensor that the epilogue reads: old contents of c, or of step `step`.
+  struct Input {
+    std::string name;
+    bool oneRow = false, factor = false;
+    std::size_t step = 0;
+  };
+
+  /// The names as in ir/ops/Gemm.cpp.
+  std::vector<Input> epilogueInputs() const {
+    std::vector<Input> inputs;
+    const char *auxiliary = "aux";
+    for (std::size_t step = 0; step < gemm.epilogue.size(); ++step) {
+      const EpilogueKind kind = gemm.epilogue[step].kind;
+      if (kind == EpilogueKind::bias) {
+        inputs.push_back({"bias", true, false, step});
+      } else if (kind == EpilogueKind::mul || kind == EpilogueKind::add) {
+        inputs.push_back({auxiliary, false, kind == EpilogueKind::mul, step});
+        auxiliary = "aux2";
+      }
+    }
+    return inputs;
+  }
+
+  RandomSource sourceOf(const InputSet &set, const Input &input) const {
+    RandomSource source;
+    source.seed = ~(set.seed * 8 + input.step);
+    if (set.exact) {
+      source.kind = RandomSource::Kind::integers;
+      source.range = input.factor ? factorRange : addedRange;
+    }
+    return source;
+  }
+
+  /// c is overwritten by the kernel: its old contents are computed again from this.
+  static constexpr std::size_t stepOfC = 7; // beyond the steps with a tensor
+  Input oldC() const { return {"c", false, false, stepOfC}; }
+
+  void fillInputs(const InputSet &set, const OutputBlock &block,
+                  const TensorContents &contents) const {
+    std::vector<Input> inputs = epilogueInputs();
+    if (gemm.beta != 0) {
+      inputs.push_back(oldC());
+    }
+    for (const Input &input : inputs) {
+      const TensorContents::Entry &to = contents[input.name];
+      for (std::int64_t row = 0; row < (input.oneRow ? 1 : block.rows); ++row) {
+        fillRandom(sourceOf(set, input), to.tensor.type, to.bytes.data(),
+                   elementOf(to, input, block, row), block.cols);
+      }
+    }
+  }
+
+  /// First element of a row of the block.
+  static std::int64_t elementOf(const TensorContents::Entry &entry, const Input &input,
+                                const OutputBlock &block, std::int64_t row) {
+    return input.oneRow ? block.col : entry.element(block.batch, block.row + row, block.col);
+  }
+
+  std::vector<double> valuesOf(const InputSet &set, const Input &input, const OutputBlock &block,
+                               const TensorContents &contents) const {
+    const TensorContents::Entry &entry = contents[input.name];
+    const RandomSource source = sourceOf(set, input);
+    std::vector<double> values;
+    for (std::int64_t row = 0; row < (input.oneRow ? 1 : block.rows); ++row) {
+      const std::int64_t first = elementOf(entry, input, block, row);
+      for (std::int64_t col = 0; col < block.cols; ++col) {
+        values.push_back(
+            roundTo(entry.tensor.type, source.value(static_cast<std::uint64_t>(first + col))));
+      }
+    }
+    return values;
+  }
+
+  void finish(const InputSet &set, const OutputBlock &block, const TensorContents &contents,
+              Expectation &expectation) const {
+    EpilogueInputs inputs;
+    if (gemm.beta != 0) {
+      inputs.c = valuesOf(set, oldC(), block, contents);
+    }
+    inputs.aux.resize(gemm.epilogue.size());
+    for (const Input &input : epilogueInputs()) {
+      inputs.aux[input.step] = valuesOf(set, input, block, contents);
+    }
+    expectation.error.resize(expectation.value.size(), 0);
+    applyEpilogue(gemm, inputs, block.cols, set.exact, expectation.value, expectation.error);
+    // Of the reported deviation: the bound is relativeError of it, and it is at least the value.
+    expectation.scale.resize(expectation.value.size());
+    for (std::size_t i = 0; i < expectation.value.size(); ++i) {
+      expectation.scale[i] =
+          std::max(expectation.error[i] / relativeError(gemm), std::fabs(expectation.value[i]));
+    }
+    if (set.exact && std::ranges::all_of(expectation.error, [](double e) { return e == 0; })) {
+      expectation.error.clear();
+      expectation.scale.clear();
+    }
+  }
+
   Vectors rowsOfA(const OutputBlock &block) const {
     const std::int64_t rowStride = gemm.aTransposed ? 1 : gemm.lda;
     const std::int64_t kStride = gemm.aTransposed ? gemm.lda : 1;

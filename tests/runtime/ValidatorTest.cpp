@@ -340,7 +340,8 @@ TEST(Validator, RefusesWhatItCannotJudge) {
   object.manifest.guards.push_back("m % 64 == 0");
   EXPECT_THAT(refusal(object), HasSubstr("guard 'm % 64 == 0'"));
 
-  EXPECT_THAT(refusal(objectOf("m=64 n=64 k=64 dtype=bf16 beta=1")), HasSubstr("beta"));
+  EXPECT_THAT(refusal(objectOf("m=64 n=64 k=64 dtype=bf16 epilogue=quant:fp8")),
+              HasSubstr("quant"));
 }
 
 } // namespace

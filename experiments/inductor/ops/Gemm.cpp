@@ -12,7 +12,10 @@ nlohmann::ordered_json gemmFacts(const Gemm &gemm) {
           {"k", gemm.k},
           {"a", gemm.aTransposed ? "km" : "mk"},
           {"b", gemm.bTransposed ? "nk" : "kn"},
-          {"preshuffle", gemm.preshuffle ? 1 : 0}};
+          {"preshuffle", gemm.preshuffle ? 1 : 0},
+          {"alpha", gemm.alpha},
+          {"beta", gemm.beta},
+          {"epilogue", gemm.epilogueText()}};
 }
 
 } // namespace kw

@@ -52,6 +52,24 @@ std::int64_t size(Dice &dice, std::int64_t largest) {
   return std::min(result, largest);
 }
 
+/// In half of the cases nothing; else some of the steps in any order, alpha and beta, with integers
+/// (exact) and without.
+std::string epilogueText(Dice &dice) {
+  if (dice.below(2) == 0) {
+    return "";
+  }
+  constexpr std::array factors{"0", "1", "2", "-3", "0.75", "1e-3"};
+  std::string text = fmt::format(" alpha={} beta={}", dice.pick(factors), dice.pick(factors));
+  std::vector<const char *> steps{"bias", "silu", "gelu", "relu", "mul", "add"};
+  std::string list;
+  for (std::int64_t wanted = dice.below(5); wanted > 0; --wanted) {
+    const auto at = steps.begin() + dice.below(static_cast<std::int64_t>(steps.size()));
+    list += (list.empty() ? "" : ",") + std::string(*at);
+    steps.erase(at);
+  }
+  return list.empty() ? text : text + " epilogue=" + list;
+}
+
 /// Gaps behind rows (not of b with `lengthB` 0), and matrices that all products share.
 std::string gemmStrides(Dice &dice, std::int64_t lengthA, std::int64_t lengthB, std::int64_t n,
                         std::int64_t batch) {
@@ -80,8 +98,10 @@ std::string gemmText(Dice &dice) {
   const std::string b = dice.pick(std::array{"nk", "kn"});
   const std::string type = dice.pick(std::array{"f16", "bf16", "f16", "bf16", "f32", "i8"});
   const bool packed = dice.below(6) == 0 && type != "f32" && k % (type == "i8" ? 64 : 32) == 0;
+  const bool sums = type == "i8" && dice.below(2) == 0; // as they are
   return fmt::format("gemm m={} n={} k={} dtype={}{} a={} b={} preshuffle={}", m, n, k, type,
-                     type == "i8" ? " out=i32" : "", a, b, packed ? 1 : 0) +
+                     sums ? " out=i32" : "", a, b, packed ? 1 : 0) +
+         (sums ? "" : epilogueText(dice)) +
          gemmStrides(dice, a == "mk" ? k : m,
                      packed      ? 0
                      : b == "nk" ? k

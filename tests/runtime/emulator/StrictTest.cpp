@@ -51,6 +51,13 @@ std::vector<Twin> twins() {
        "s_mov_b64 exec, 0xff\n v_mov_b32 v9, 1\n s_mov_b64 exec, -1\n global_store_dword v1, v9, "
        "s[6:7]",
        "s_mov_b64 exec, 0xff\n v_mov_b32 v9, 1\n global_store_dword v1, v9, s[6:7]"},
+      {"half of an SGPR pair that op_sel picks", FindingKind::uninitialisedRead,
+       "s_mov_b32 s31, 1.0\n v_mov_b32 v8, v1\n v_mov_b32 v9, v1\n"
+       "v_pk_mul_f32 v[10:11], v[8:9], s[30:31] op_sel_hi:[1,0]\n"
+       "global_store_dword v1, v11, s[6:7]",
+       "s_mov_b32 s30, 1.0\n v_mov_b32 v8, v1\n v_mov_b32 v9, v1\n"
+       "v_pk_mul_f32 v[10:11], v[8:9], s[30:31] op_sel_hi:[1,0]\n"
+       "global_store_dword v1, v11, s[6:7]"},
       {"undefined SGPR as address", FindingKind::uninitialisedRead,
        "s_load_dword s10, s[20:21], 0x0", "s_load_dword s10, s[0:1], 0x0"},
       {"undefined SCC", FindingKind::uninitialisedRead,

@@ -105,8 +105,9 @@ TEST(ReferenceGemm, StridesBatchesAndAlpha) {
 
 TEST(ReferenceGemm, SaysWhatIsNotCovered) {
   EXPECT_TRUE(checkReferenceCovers(parse("m=1 n=1 k=1 dtype=bf16 alpha=2")));
+  EXPECT_TRUE(checkReferenceCovers(parse("m=1 n=1 k=1 dtype=bf16 beta=1 epilogue=bias")));
   for (const char *text :
-       {"dtype=bf16 beta=1", "dtype=fp8", "dtype=bf16 epilogue=bias", "dtype=bf16 preshuffle=1"}) {
+       {"dtype=fp8", "dtype=bf16 epilogue=quant:fp8", "dtype=bf16 preshuffle=1"}) {
     EXPECT_FALSE(checkReferenceCovers(parse(std::string("m=1 n=1 k=1 ") + text))) << text;
   }
 }

@@ -1,0 +1,82 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/plans/GemmResult.h"
+
+#include "ir/OperandLayout.h"
+
+#include <algorithm>
+
+namespace kw {
+namespace {
+
+/// Of one step and register, f32. [counted in compiled kernels]
+ResultArithmetic arithmeticOf(EpilogueKind kind) {
+  switch (kind) {
+  case EpilogueKind::bias:
+  case EpilogueKind::mul:
+  case EpilogueKind::add:
+    return {2, 0}; // the operand's conversion too
+  case EpilogueKind::relu:
+    return {2, 0};
+  case EpilogueKind::silu:
+    return {5, 2};
+  case EpilogueKind::gelu:
+    return {17, 2};
+  case EpilogueKind::quant:
+    break;
+  }
+  return {};
+}
+
+} // namespace
+
+Inline<ResultInput, 5> resultInputs(const Gemm &gemm) {
+  const ElementType type = bitWidth(gemm.outType) > 8 ? gemm.outType : ElementType::bf16;
+  Inline<ResultInput, 5> inputs;
+  if (gemm.beta != 0) {
+    inputs.push_back({TileOperand::c, gemm.outType, false, gemm.ldc});
+  }
+  TileOperand auxiliary = TileOperand::aux;
+  for (const EpilogueStep &step : gemm.epilogue) {
+    if (step.kind == EpilogueKind::bias) {
+      inputs.push_back({TileOperand::bias, type, true, 0});
+    } else if (step.kind == EpilogueKind::mul || step.kind == EpilogueKind::add) {
+      inputs.push_back({auxiliary, type, false, gemm.n});
+      auxiliary = TileOperand::aux2;
+    }
+  }
+  return inputs;
+}
+
+ResultLoads resultLoads(const Gemm &gemm, const GemmSchedule &schedule, const ResultInput &input) {
+  const ResultStores stores = resultStores(gemm, schedule);
+  const int elementBytes = std::max(1, bitWidth(gemm.outType) / 8);
+  const int bytes = stores.bytes / elementBytes * std::max(1, bitWidth(input.type) / 8);
+  // Stores of one element a lane go down a column, for which a bias has one value.
+  const bool once = input.oneRow && stores.bytes == elementBytes;
+  return {once ? 1 : stores.stores, bytes};
+}
+
+ResultArithmetic resultArithmetic(const Gemm &gemm) {
+  ResultArithmetic sum;
+  sum.instructions = gemm.beta != 0 ? 2 : 0;
+  for (const EpilogueStep &step : gemm.epilogue) {
+    const ResultArithmetic one = arithmeticOf(step.kind);
+    sum.instructions += one.instructions;
+    sum.transcendentals += one.transcendentals;
+  }
+  return sum;
+}
+
+int resultRegisters(const Gemm &gemm, const GemmSchedule &schedule) {
+  constexpr int temporaries = 16;
+  int loaded = 0;
+  for (const ResultInput &input : resultInputs(gemm)) {
+    const ResultLoads loads = resultLoads(gemm, schedule, input);
+    loaded += loads.loads * std::max(1, loads.bytes / 4);
+  }
+  const bool any = loaded > 0 || !gemm.epilogue.empty();
+  return any ? 2 * loaded + temporaries : 0;
+}
+
+} // namespace kw

@@ -1,0 +1,38 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The result side of a GEMM: what is read beside the accumulators and computed before the result is
+// rounded: alpha, beta * c, then the steps of `epilogue` in their order, all in f32.
+#pragma once
+
+#include "ir/KernelPlan.h"
+
+namespace kw {
+
+/// A matrix like the result, or one row for all of its rows (bias).
+struct ResultInput {
+  TileOperand operand = TileOperand::none;
+  ElementType type = ElementType::bf16;
+  bool oneRow = false;
+  std::int64_t pitch = 0; ///< elements from row to row; c's is a run-time argument
+};
+/// c where beta is not 0, then bias, aux and aux2 in the order of the epilogue's steps.
+Inline<ResultInput, 5> resultInputs(const Gemm &gemm);
+
+/// Loads of one input for one fragment: as the result is stored, one for all rows of a bias.
+struct ResultLoads {
+  int loads = 0, bytes = 0; ///< instructions; bytes a lane and instruction
+};
+ResultLoads resultLoads(const Gemm &gemm, const GemmSchedule &schedule, const ResultInput &input);
+
+/// Vector instructions for one register of a fragment, without the conversion to the output type.
+struct ResultArithmetic {
+  int instructions = 0, transcendentals = 0; ///< the latter among the former
+};
+ResultArithmetic resultArithmetic(const Gemm &gemm);
+
+/// VGPRs of the inputs of two fragments (one is loaded while the other is computed) and of the
+/// arithmetic; 0 without inputs and steps.
+int resultRegisters(const Gemm &gemm, const GemmSchedule &schedule);
+
+} // namespace kw
