@@ -70,11 +70,10 @@ ResultArithmetic resultArithmetic(const Gemm &gemm) {
 
 int resultRegisters(const Gemm &gemm, const GemmSchedule &schedule) {
   constexpr int temporaries = 16;
-  int loaded = 0;
-  for (const ResultInput &input : resultInputs(gemm)) {
-    const ResultLoads loads = resultLoads(gemm, schedule, input);
-    loaded += loads.loads * std::max(1, loads.bytes / 4);
-  }
+  constexpr int waveSize = 64;
+  const int registers =
+      (schedule.tiling.mfmaM * schedule.tiling.mfmaN + waveSize - 1) / waveSize;
+  const int loaded = static_cast<int>(resultInputs(gemm).size()) * registers;
   const bool any = loaded > 0 || !gemm.epilogue.empty();
   return any ? 2 * loaded + temporaries : 0;
 }

@@ -31,8 +31,8 @@ struct ResultArithmetic {
 };
 ResultArithmetic resultArithmetic(const Gemm &gemm);
 
-/// VGPRs of the inputs of two fragments (one is loaded while the other is computed) and of the
-/// arithmetic; 0 without inputs and steps.
+/// VGPRs of the inputs of two fragments (one is loaded while the other is computed), an element each
+/// whatever the epilogue's path, and of the arithmetic; 0 without inputs and steps.
 int resultRegisters(const Gemm &gemm, const GemmSchedule &schedule);
 
 } // namespace kw
