@@ -20,5 +20,9 @@ struct KernelRequest {
 /// Adds the kernels of all launches to `module`. The schedule must be legal.
 void emitGemm(mlir::gpu::GPUModuleOp module, const KernelRequest &request);
 void emitRmsNorm(mlir::gpu::GPUModuleOp module, const KernelRequest &request);
+void emitAttention(mlir::gpu::GPUModuleOp module, const KernelRequest &request);
+/// The second launch of the above.
+void emitAttentionCombine(mlir::gpu::GPUModuleOp module, const KernelRequest &request,
+                          const LaunchPlan &launch, const LaunchInterface &interface);
 
 } // namespace kw

@@ -193,7 +193,8 @@ private:
 
   Value acrossLanes(Value partial) {
     return dialect::RowReduceOp::create(tiles.builder, tiles.loc, tiles.builder.getF32Type(),
-                                        dialect::Reduction::add, waveSize, sumOf(partial));
+                                        dialect::Reduction::add, waveSize, sumOf(partial),
+                                        /*stride=*/1);
   }
 
   /// Every wave leaves its sum in LDS and adds those of its row in the same order.

@@ -1,14 +1,15 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reductions over neighbouring lanes. Every step exchanges with a partner group of the same size,
+// Reductions over lanes. Every step exchanges with a partner group of the same size,
 // so that all lanes end with the result:
 //
 //   groups of  2   quad_perm [1 0 3 2]        16  row_mirror
 //              4   quad_perm [2 3 0 1]        32  v_permlane16_swap
 //              8   row_half_mirror            64  v_permlane32_swap
 //
-// A mirror pairs lane i with the last minus i: within a half everything is equal already.
+// A mirror pairs lane i with the last minus i: within a half everything is equal already. With a
+// stride only the steps above it are left; it is then 16 or 32, where the swaps keep lanes apart.
 
 #include "codegen/passes/Constants.h"
 #include "codegen/passes/Passes.h"
@@ -35,13 +36,13 @@ public:
   explicit Reduction(dialect::RowReduceOp op)
       : builder(op), loc(op.getLoc()), kind(op.getKind()), value(op.getValue()) {}
 
-  Value run(unsigned lanes) {
+  Value run(unsigned lanes, unsigned stride) {
     for (const DppStep &step : dppSteps) {
-      if (step.lanes <= lanes) {
+      if (step.lanes <= lanes && stride < step.lanes) {
         value = combine(value, exchangeByDpp(step.control));
       }
     }
-    if (lanes >= 32) {
+    if (lanes >= 32 && stride < 32) {
       exchangeBySwap<ROCDL::Permlane16SwapOp>();
     }
     if (lanes >= 64) {
@@ -98,7 +99,7 @@ struct LowerReductionsPass : PassWrapper<LowerReductionsPass, OperationPass<>> {
   }
   void runOnOperation() override {
     getOperation()->walk([](dialect::RowReduceOp op) {
-      op.replaceAllUsesWith(Reduction(op).run(op.getLanes()));
+      op.replaceAllUsesWith(Reduction(op).run(op.getLanes(), op.getStride()));
       op.erase();
     });
   }

@@ -103,6 +103,10 @@ LogicalResult RowReduceOp::verify() {
   if (lanes < 2 || lanes > 64 || (lanes & (lanes - 1)) != 0) {
     return emitOpError("lanes must be 2, 4, 8, 16, 32 or 64, not ") << lanes;
   }
+  const unsigned stride = getStride();
+  if ((stride != 1 && stride != 16 && stride != 32) || stride >= lanes) {
+    return emitOpError("stride must be 1, 16 or 32 and below ") << lanes << ", not " << stride;
+  }
   return success();
 }
 

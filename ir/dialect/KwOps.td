@@ -167,9 +167,14 @@ def Kw_MfmaOp : KwOp<"mfma", [Pure, AllTypesMatch<["accumulator", "result"]>]> {
 }
 
 def Kw_RowReduceOp : KwOp<"row_reduce", [Pure]> {
-  let summary = "reduction over groups of neighbouring lanes; every lane gets the result";
-  let description = [{ `lanes` in 2, 4, ..., 64: lanes i and j belong together if i / lanes = j / lanes. }];
-  let arguments = (ins KwReduction:$kind, I32Attr:$lanes, F32:$value);
+  let summary = "reduction over groups of lanes; every lane gets the result";
+  let description = [{
+    Lanes i and j belong together if i / lanes = j / lanes and i mod stride = j mod stride; `lanes` in
+    2, 4, ..., 64. `stride` is 1, 16 or 32: the latter reduce what the result of a matrix instruction
+    spreads over the lanes of a column.
+  }];
+  let arguments = (ins KwReduction:$kind, I32Attr:$lanes, F32:$value,
+                       DefaultValuedAttr<I32Attr, "1">:$stride);
   let results = (outs F32:$result);
   let assemblyFormat = "$kind $lanes $value attr-dict";
   let hasVerifier = 1;

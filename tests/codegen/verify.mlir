@@ -52,6 +52,22 @@ llvm.func @lanes(%x: f32) {
 
 // -----
 
+llvm.func @stride(%x: f32) {
+  // expected-error @+1 {{stride must be 1, 16 or 32 and below 64, not 8}}
+  %r = kw.row_reduce add 64 %x {stride = 8 : i32}
+  llvm.return
+}
+
+// -----
+
+llvm.func @strideAboveLanes(%x: f32) {
+  // expected-error @+1 {{stride must be 1, 16 or 32 and below 32, not 32}}
+  %r = kw.row_reduce add 32 %x {stride = 32 : i32}
+  llvm.return
+}
+
+// -----
+
 llvm.func @counters() {
   // expected-error @+1 {{counters reach vector 63 and lds 15}}
   kw.wait vector 64 lds 0

@@ -24,3 +24,21 @@ llvm.func @wave(%x: f32) -> f32 {
   %s = kw.row_reduce max 64 %x
   llvm.return %s : f32
 }
+
+// The lanes of a column of a 16-wide result, then of a 32-wide one.
+// CHECK-LABEL: llvm.func @column16
+llvm.func @column16(%x: f32) -> f32 {
+  // CHECK-NOT: rocdl.update.dpp
+  // CHECK: rocdl.permlane16.swap
+  // CHECK: rocdl.permlane32.swap
+  %s = kw.row_reduce max 64 %x {stride = 16 : i32}
+  llvm.return %s : f32
+}
+
+// CHECK-LABEL: llvm.func @column32
+llvm.func @column32(%x: f32) -> f32 {
+  // CHECK-NOT: rocdl.permlane16.swap
+  // CHECK: rocdl.permlane32.swap
+  %s = kw.row_reduce add 64 %x {stride = 32 : i32}
+  llvm.return %s : f32
+}
