@@ -4,6 +4,7 @@
 // The second launch of a decode attention with splits: a wave takes a row, its lanes share dv, and
 // goes through the splits in order, so that the result doesn't depend on who came first.
 
+#include "codegen/kernels/AttentionWork.h"
 #include "codegen/kernels/FloatMath.h"
 #include "codegen/kernels/KernelShell.h"
 #include "codegen/kernels/Kernels.h"
@@ -21,7 +22,6 @@ namespace {
 constexpr int waveSize = 64;
 constexpr int floatBytes = 4;
 constexpr int statisticsBytes = 2 * floatBytes;
-constexpr std::int64_t outOfRange = 0x80000000;
 
 class CombineKernel {
 public:

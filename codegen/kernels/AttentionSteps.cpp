@@ -218,6 +218,7 @@ void AttentionSteps::emit(const TileOp &op, Value step, int inTrip) {
     tiles.wait(std::min<int>(op.pendingVector, maxVmcnt), -1);
     return;
   case TileOpKind::barrier:
+  case TileOpKind::priority:
   case TileOpKind::store:
     assert(false && "not an operation of a step");
   }
