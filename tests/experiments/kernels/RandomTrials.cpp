@@ -115,6 +115,39 @@ std::string rmsNormText(Dice &dice) {
                      dice.below(2));
 }
 
+/// Decode: up to 16 queries, groups of any size, from one column on; also fewer columns than
+/// queries.
+std::string attentionText(Dice &dice) {
+  constexpr std::array<std::int64_t, 8> groups{1, 2, 3, 4, 7, 8, 12, 16};
+  const std::int64_t heads = 1 + dice.below(3);
+  const std::int64_t group = groups[static_cast<std::size_t>(dice.below(groups.size()))];
+  const std::int64_t queries = dice.below(2) == 0 ? 1 : 1 + dice.below(16);
+  return fmt::format("attention b={} hq={} hkv={} sq={} skv={} d={} dtype={} mask={} lse={} "
+                     "layout={}{}",
+                     1 + dice.below(3), heads * group, heads, queries, size(dice, 3000),
+                     dice.pick(std::array{"64", "128"}), dice.pick(std::array{"f16", "bf16"}),
+                     dice.pick(std::array{"none", "causal"}), dice.below(2),
+                     dice.pick(std::array{"bhsd", "bshd"}), dice.below(4) == 0 ? " scale=0.3" : "");
+}
+
+std::string problemText(Family family, Dice &dice) {
+  switch (family) {
+  case Family::gemm:
+    return gemmText(dice);
+  case Family::rmsnorm:
+    return rmsNormText(dice);
+  case Family::attention:
+    return attentionText(dice);
+  }
+  return {};
+}
+
+Family familyOf(Dice &dice) {
+  constexpr std::array often{Family::gemm, Family::gemm, Family::gemm, Family::attention,
+                             Family::rmsnorm};
+  return often[static_cast<std::size_t>(dice.below(often.size()))];
+}
+
 Target targetOf(Dice &dice) {
   Target target = *targets().front();
   if (dice.below(3) == 0) {
@@ -138,12 +171,12 @@ void askForOccupancy(RandomTrial &trial, Dice &dice) {
 
 } // namespace
 
-RandomTrial randomTrial(std::uint64_t seed, std::uint64_t index) {
+RandomTrial randomTrial(std::uint64_t seed, std::uint64_t index, std::optional<Family> only) {
   Dice dice(seed, index);
   while (true) {
     const Target target = targetOf(dice);
-    const bool norm = dice.below(5) == 0;
-    const auto problem = parseProblem(norm ? rmsNormText(dice) : gemmText(dice));
+    const Family family = familyOf(dice);
+    const auto problem = parseProblem(problemText(only.value_or(family), dice));
     if (!problem) {
       continue;
     }

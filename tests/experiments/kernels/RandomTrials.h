@@ -10,6 +10,7 @@
 #include "runtime/Validator.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace kw {
@@ -27,8 +28,9 @@ struct RandomTrial {
 
 /// Trial `index` of a series: sizes from 1 upwards, primes included, every type and order that the
 /// rules admit; a schedule drawn uniformly from the legal ones, of those that ask for an occupancy
-/// too. Problems without a legal schedule are passed over.
-RandomTrial randomTrial(std::uint64_t seed, std::uint64_t index);
+/// too. Problems without a legal schedule are passed over. `only`: of this family alone.
+RandomTrial randomTrial(std::uint64_t seed, std::uint64_t index,
+                        std::optional<Family> only = std::nullopt);
 
 struct TrialOutcome {
   enum class State { ok, compileFailed, spilled, wrong };

@@ -3,7 +3,7 @@
 //
 // Kernels that codegen really makes, on the emulator, in strict mode. KW_SEED chooses the series
 // (default: another one each day), KW_TRIALS its length, KW_FIRST where it begins,
-// KW_VERBOSE lists it.
+// KW_FAMILY restricts it to a family, KW_VERBOSE lists it.
 #include "tests/experiments/kernels/RandomTrials.h"
 
 #include <chrono>
@@ -19,6 +19,16 @@ namespace {
 std::uint64_t fromEnvironment(const char *name, std::uint64_t fallback) {
   const char *text = std::getenv(name);
   return text ? std::strtoull(text, nullptr, 10) : fallback;
+}
+
+std::optional<Family> familyFromEnvironment() {
+  const char *text = std::getenv("KW_FAMILY");
+  for (const Family family : {Family::gemm, Family::rmsnorm, Family::attention}) {
+    if (text && name(family) == text) {
+      return family;
+    }
+  }
+  return std::nullopt;
 }
 
 std::uint64_t today() {
@@ -37,7 +47,7 @@ void runSeries(std::uint64_t trials) {
   double compileMilliseconds = 0;
   double validateSeconds = 0;
   for (std::uint64_t i = first; i < first + trials; ++i) {
-    const RandomTrial trial = randomTrial(seed, i);
+    const RandomTrial trial = randomTrial(seed, i, familyFromEnvironment());
     if (std::getenv("KW_VERBOSE")) { // a compiler that aborts leaves the culprit's name behind
       fmt::print("trial {}: {}\n", i, trial.text());
       std::fflush(stdout);
