@@ -113,7 +113,7 @@ Value KvAccess::readFragment(TileBuilder &tiles, int fragment, int slice, int st
   }
   const int elements = tile.reads * tile.readBytes / tile.elementBytes;
   return tiles.readLds(tiles.vectorType(elements, from.element), stages[stage], lanes, immediates,
-                       tile.layout.transposing);
+                       tile.layout.rowsAlongK);
 }
 
 Value KvAccess::asFragment(TileBuilder &tiles, Value loaded) const {
