@@ -63,6 +63,26 @@ constexpr std::int64_t elementBytes = 2;
 
 } // namespace
 
+TEST(GemmPackedWeights, GoStraightToRegisters) {
+  const Kernel kernel = build("gemm m=4096 n=4096 k=4096 dtype=bf16 b=nk preshuffle=1",
+                              "gemm.1:tile=128x128x64,b=registers");
+  constexpr int stages = 2;
+  EXPECT_EQ(kernel.resources.ldsBytes, stages * 128 * 64 * elementBytes); // of a alone
+  // A wave has 4 x 4 fragments in two slices: 4 loads of its part of a, 8 fragments of b; 8 reads.
+  EXPECT_EQ(kernel.inLoop()[InstructionClass::vmem], stages * (4 + 8));
+  EXPECT_EQ(kernel.inLoop()[InstructionClass::lds], stages * 8);
+}
+
+TEST(GemmOrders, ATurnedByTransposingReads) {
+  const Kernel turned =
+      build("gemm m=4096 n=4096 k=4096 dtype=bf16 a=km b=nk", "gemm.1:tile=128x128x64");
+  EXPECT_GT(turned.countMnemonic("ds_read_b64_tr_b16"), 0);
+  const Kernel bytes = build("gemm m=4096 n=4096 k=4096 dtype=i8 out=i32 a=km b=nk",
+                             "gemm.1:tile=128x128x128,mfma=16x16x64");
+  EXPECT_GT(bytes.countMnemonic("ds_read_b64_tr_b8"), 0);
+  EXPECT_GT(bytes.countMnemonic("v_mfma_i32_16x16x64_i8"), 0);
+}
+
 class GemmTile : public testing::TestWithParam<std::tuple<int, int, int>> {};
 
 TEST_P(GemmTile, DecidesLdsAndMatrixInstructions) {

@@ -41,3 +41,12 @@ llvm.func @transposed(%lds: !llvm.ptr<3>, %l: i32) -> vector<8xbf16> {
   %f = kw.read_fragment %lds[%l, %l] at [0, 1024] transpose : !llvm.ptr<3> -> vector<8xbf16>
   llvm.return %f : vector<8xbf16>
 }
+
+// Elements of 8 bits travel as i32.
+// CHECK-LABEL: llvm.func @transposed_bytes
+llvm.func @transposed_bytes(%lds: !llvm.ptr<3>, %l: i32) -> vector<4xi32> {
+  // CHECK-COUNT-2: rocdl.ds.read.tr8.b64 {{.*}} -> vector<2xi32>
+  // CHECK: llvm.shufflevector {{.*}} [0, 1, 2, 3]
+  %f = kw.read_fragment %lds[%l, %l] at [0, 1024] transpose : !llvm.ptr<3> -> vector<4xi32>
+  llvm.return %f : vector<4xi32>
+}
