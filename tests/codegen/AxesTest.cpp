@@ -69,8 +69,9 @@ TEST(GemmPackedWeights, GoStraightToRegisters) {
   constexpr int stages = 2;
   EXPECT_EQ(kernel.resources.ldsBytes, stages * 128 * 64 * elementBytes); // of a alone
   // A wave has 4 x 4 fragments in two slices: 4 loads of its part of a, 8 fragments of b; 8 reads.
-  EXPECT_EQ(kernel.inLoop()[InstructionClass::vmem], stages * (4 + 8));
-  EXPECT_EQ(kernel.inLoop()[InstructionClass::lds], stages * 8);
+  EXPECT_EQ(kernel.inLoop()[InstructionClass::ldsDma], stages * 4);
+  EXPECT_EQ(kernel.inLoop()[InstructionClass::vmemLoad], stages * 8);
+  EXPECT_EQ(kernel.inLoop()[InstructionClass::ldsRead], stages * 8);
 }
 
 TEST(GemmOrders, ATurnedByTransposingReads) {
