@@ -194,6 +194,12 @@ TEST(Space, IsNeverEmptyForAProblemThatIsSupported) {
     problems.push_back("gemm m=" + size() + " n=" + size() + " k=" + size() +
                        (round % 2 == 0 ? " b=nk" : ""));
     problems.push_back("rmsnorm rows=" + size() + " cols=" + size());
+    const char *kinds[] = {" a=km batch=3", " dtype=f32 a=km", " dtype=i8 out=i32",
+                           " dtype=i8 out=i32 a=km b=nk batch=2 sa=0"};
+    problems.push_back("gemm m=" + size() + " n=" + size() + " k=" + size() + kinds[round % 4]);
+    problems.push_back("gemm m=" + size() + " n=" + size() +
+                       " k=" + std::to_string(64 << round % 8) + " preshuffle=1" +
+                       (round % 2 == 0 ? " dtype=i8 out=i32" : ""));
   }
   for (const std::string &problem : problems) {
     EXPECT_GT(Space(*parseProblem(problem), gfx950()).size(), 0u) << problem;
