@@ -119,7 +119,8 @@ public:
       fillVectors(set, 0, vectors, contents["a"]);
     }
     if (gemm.preshuffle) {
-      return fillPacked(set, blocks, contents["b"]);
+      fillPacked(set, blocks, contents["b"]);
+      columns.clear();
     }
     for (const Vectors &vectors : columns) {
       fillVectors(set, 1, vectors, contents["b"]);
