@@ -59,6 +59,13 @@ void GemmSteps::run(const LoopGraph &body) {
   }
   if (peeled < shape.steps) {
     loop(body, peeled, (shape.steps - peeled) / shape.stages);
+    return;
+  }
+  // Nobody uses what was loaded to registers for steps behind the last one; waits count it.
+  for (const auto &[key, fragment] : fragments) {
+    if (access(key.operand).layout().layout.path == OperandPath::registers) {
+      tiles.keep(fragment);
+    }
   }
 }
 

@@ -159,6 +159,14 @@ Value TileBuilder::pinAccumulator(Value value, bool agpr) {
   return dialect::PinAccumulatorOp::create(builder, loc, value.getType(), agpr, value);
 }
 
+void TileBuilder::keep(Value value) {
+  Value bits = LLVM::BitcastOp::create(builder, loc, bitsType(16), value);
+  LLVM::InlineAsmOp::create(builder, loc, TypeRange{}, bits, "; keep", "v",
+                            /*has_side_effects=*/true, /*is_align_stack=*/false,
+                            LLVM::tailcallkind::TailCallKind::None,
+                            /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr);
+}
+
 void TileBuilder::wait(int vector, int lds) { dialect::WaitOp::create(builder, loc, vector, lds); }
 
 void TileBuilder::barrier() { dialect::BarrierOp::create(builder, loc); }

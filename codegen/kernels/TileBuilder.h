@@ -69,6 +69,8 @@ public:
   mlir::Value mfma(mlir::ArrayRef<std::int32_t> shape, mlir::Value a, mlir::Value b,
                    mlir::Value accumulator);
   mlir::Value pinAccumulator(mlir::Value value, bool agpr);
+  /// A use that LLVM believes in, of 16 bytes a lane.
+  void keep(mlir::Value value);
   void wait(int vector, int lds);
   void barrier();
   void priority(int level); ///< of the wave on its SIMD, 0 (usual) to 3

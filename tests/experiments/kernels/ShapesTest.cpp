@@ -76,6 +76,16 @@ TEST(GemmShapes, PackedWeights) {
   }
 }
 
+/// What is loaded to registers for steps behind the last one is counted by waits, used by nobody.
+TEST(GemmShapes, PackedWeightsWithFewerStepsThanStages) {
+  expectProven("gemm m=320 n=176 k=384 batch=2 dtype=i8 out=i32 sb=0 preshuffle=1",
+               *parseSchedule("gemm.1:tile=128x64x256,waves=1x4,mfma=16x16x64,b=registers,epi=swap,"
+                              "stages=3,prefetch=2,schedule=interleaved,group=4"));
+  expectProven("gemm m=70 n=64 k=32 dtype=bf16 preshuffle=1",
+               *parseSchedule("gemm.1:tile=64x64x32,waves=1x4,b=registers,stages=3,prefetch=2,"
+                              "group=0,xcd=0"));
+}
+
 #ifdef KW_SLOW
 TEST(GemmShapes, LargeAndRagged) {
   for (const char *order : orders) {
