@@ -8,6 +8,7 @@
 #include "codegen/Pipeline.h"
 #include "codegen/Resources.h"
 #include "codegen/kernels/Kernels.h"
+#include "ir/Generator.h"
 #include "ir/KernelPlan.h"
 #include "ir/Rule.h"
 #include "ir/dialect/KwDialect.h"
@@ -163,6 +164,11 @@ Expected<void> describe(Compiled &compiled) {
 Expected<Compiled> compile(const Problem &problem, const Schedule &schedule, const Target &target,
                            const CompileOptions &options) {
   const auto start = std::chrono::steady_clock::now();
+  if (kindOf(schedule).generator != Generator::kw) {
+    return badInput(fmt::format("{} is compiled by Triton, not by kw: `kw export inductor` writes "
+                                "it as a row, with which torch.compile takes it",
+                                print(schedule)));
+  }
   const KernelRequest request{problem, schedule, target};
   if (Expected<void> legal = checkRequest(request); !legal) {
     return tl::unexpected(legal.error());

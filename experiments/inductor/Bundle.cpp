@@ -62,7 +62,8 @@ Json problemRow(const BundleEntry &entry) {
           {"max_rel", entry.maxRel}};
 }
 
-Json provenance(std::span<const BundleEntry> entries, const Target &target, const FileMap &files) {
+Json provenance(std::span<const BundleEntry> entries, const LookupTable &lookup,
+                const Target &target, const FileMap &files) {
   Json hashes = Json::object();
   for (const auto &[path, text] : files) {
     hashes[path] = sha256(text);
@@ -79,12 +80,14 @@ Json provenance(std::span<const BundleEntry> entries, const Target &target, cons
           {"target", target.name},
           {"product", target.product},
           {"cus", target.cus},
-          {"torch", ">=2.11"},
+          {"torch", torchRange(lookup.boundTorch)},
+          {"triton", tritonRange},
           {"files", hashes},
-          {"problems", problems}};
+          {"problems", problems},
+          {"lookup", lookup.notes}};
 }
 
-/// Code objects of an earlier export to the same folder that this one does not have.
+/// Code objects and rows of an earlier export to the same folder that this one does not have.
 void removeStale(const std::filesystem::path &directory, const FileMap &files) {
   std::error_code ignored;
   for (const auto &item : std::filesystem::directory_iterator(directory / "kernels", ignored)) {
@@ -93,13 +96,17 @@ void removeStale(const std::filesystem::path &directory, const FileMap &files) {
       std::filesystem::remove(item.path(), ignored);
     }
   }
+  if (!files.contains(lookupFile)) {
+    std::filesystem::remove(directory / lookupFile, ignored);
+  }
 }
 
 } // namespace
 
 Expected<std::filesystem::path> writeBundle(const std::filesystem::path &directory,
                                             const Target &target,
-                                            std::span<const BundleEntry> entries) {
+                                            std::span<const BundleEntry> entries,
+                                            const LookupTable &lookup) {
   Expected<FileMap> files = kernelFiles(entries, target);
   if (!files) {
     return tl::unexpected(files.error());
@@ -107,13 +114,16 @@ Expected<std::filesystem::path> writeBundle(const std::filesystem::path &directo
   for (const LoaderSource &source : loaderSources()) {
     (*files)[std::string(source.path)] = std::string(source.text);
   }
+  if (!lookup.text.empty()) {
+    (*files)[lookupFile] = lookup.text;
+  }
   for (const auto &[path, text] : *files) {
     if (Expected<void> written = writeFile(directory / path, text); !written) {
       return tl::unexpected(written.error());
     }
   }
   removeStale(directory, *files);
-  const std::string summary = provenance(entries, target, *files).dump(2) + "\n";
+  const std::string summary = provenance(entries, lookup, target, *files).dump(2) + "\n";
   if (Expected<void> written = writeFile(directory / "bundle.json", summary); !written) {
     return tl::unexpected(written.error());
   }

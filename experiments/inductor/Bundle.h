@@ -1,11 +1,13 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The export bundle: DIR/bundle.json (provenance, prediction), DIR/kernels/kernels.json with the
+// The export bundle: DIR/lookup_table.json (rows for Inductor's own templates, if there are any),
+// DIR/bundle.json (provenance, prediction), DIR/kernels/kernels.json with the
 // HSACO files beside it, DIR/kernelwright/ (the Python loader). What is written was proven before;
 // `checkBundle` proves it again from the files alone. Fields: README.md.
 #pragma once
 
+#include "experiments/inductor/LookupTable.h"
 #include "ir/CodeObject.h"
 #include "ir/Problem.h"
 #include "ir/Schedule.h"
@@ -38,7 +40,8 @@ struct BundleEntry {
 /// absolute path of `directory`.
 Expected<std::filesystem::path> writeBundle(const std::filesystem::path &directory,
                                             const Target &target,
-                                            std::span<const BundleEntry> entries);
+                                            std::span<const BundleEntry> entries,
+                                            const LookupTable &lookup = {});
 
 struct CheckOptions {
   bool validate = true; ///< run every kernel on the emulator again
@@ -46,8 +49,8 @@ struct CheckOptions {
 };
 
 struct BundleCheck {
-  int kernels = 0;
-  std::string lie; ///< the first one, as "FILE: what it says; what is true"; empty: none
+  int kernels = 0, rows = 0; ///< of kernels.json, of lookup_table.json
+  std::string lie;           ///< the first one, as "FILE: what it says; what is true"; empty: none
 };
 
 /// An error is a folder that cannot be read as a bundle at all.

@@ -226,9 +226,10 @@ Lie checkRow(const fs::path &directory, const std::string &where, const Json &js
 }
 
 Lie checkHead(const Json &provenance, const Json &kernels) {
-  if (Lie found = unknownField("bundle.json", provenance,
-                               {"version", "producer", "compiler", "model", "validator", "target",
-                                "product", "cus", "torch", "files", "problems"});
+  if (Lie found =
+          unknownField("bundle.json", provenance,
+                       {"version", "producer", "compiler", "model", "validator", "target",
+                        "product", "cus", "torch", "triton", "files", "problems", "lookup"});
       !found.empty()) {
     return found;
   }
@@ -253,6 +254,37 @@ Lie checkHead(const Json &provenance, const Json &kernels) {
              : lie("bundle.json", "problems and kernels.json have different numbers of rows");
 }
 
+/// The rows of the lookup table, and what bundle.json says of them.
+Lie checkLookup(const fs::path &directory, const Json &provenance) {
+  const bool listed = provenance["files"].contains(lookupFile);
+  std::error_code status;
+  if (!listed && fs::exists(directory / lookupFile, status)) {
+    return lie(lookupFile, "is in the folder but not in bundle.json");
+  }
+  if (provenance["triton"] != tritonRange) {
+    return lie("bundle.json", fmt::format("triton is '{}'; the rows are proven for {}",
+                                          textOf(provenance, "triton"), tritonRange));
+  }
+  const std::string torch = textOf(provenance, "torch");
+  const std::string bound = torch.starts_with("==") ? torch.substr(2) : "";
+  if (torch != torchRange(bound)) {
+    return lie("bundle.json", fmt::format("torch is '{}'", torch));
+  }
+  if (!listed) {
+    return provenance["lookup"] == Json::array()
+               ? Lie()
+               : lie("bundle.json",
+                     fmt::format("lookup describes rows, but there is no {}", lookupFile));
+  }
+  const Expected<std::string> text = readText(directory / lookupFile);
+  if (!text) {
+    return lie(lookupFile, text.error().message);
+  }
+  const Target &target = **findTarget(textOf(provenance, "target")); // checked with the head
+  return lookupLie(*text, provenance["lookup"], target, bound,
+                   provenance.value("model", "") == modelVersion());
+}
+
 } // namespace
 
 Expected<BundleCheck> checkBundle(const fs::path &directory, const CheckOptions &options) {
@@ -274,6 +306,10 @@ Expected<BundleCheck> checkBundle(const fs::path &directory, const CheckOptions 
     return tl::unexpected(kernels.error());
   }
   check.lie = checkHead(*provenance, *kernels);
+  if (check.lie.empty()) {
+    check.lie = checkLookup(directory, *provenance);
+    check.rows = check.lie.empty() ? static_cast<int>((*provenance)["lookup"].size()) : 0;
+  }
   for (std::size_t i = 0; check.lie.empty() && i < (*kernels)["kernels"].size(); ++i) {
     const std::string where = fmt::format("kernels.json kernels[{}]", i);
     check.lie = checkRow(directory, where, (*kernels)["kernels"][i], *provenance, options);

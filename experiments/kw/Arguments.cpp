@@ -58,16 +58,6 @@ Expected<std::vector<Problem>> readSuite(const std::string &file) {
   return problems;
 }
 
-Expected<void> checkGenerator(const std::string &name) {
-  if (name == "kw") {
-    return {};
-  }
-  if (name == "triton" || name == "flydsl") {
-    return badInput(fmt::format("generator {} is not available yet, expected kw", name));
-  }
-  return badInput(fmt::format("unknown generator '{}', expected kw, triton or flydsl", name));
-}
-
 namespace {
 
 /// A check that the whole text is a `Number` between two others.

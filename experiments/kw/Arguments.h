@@ -23,9 +23,6 @@ Expected<std::vector<Problem>> problemsOf(const std::vector<std::string> &words)
 /// A suite file: one problem a line, `#` comments. Errors name file and line.
 Expected<std::vector<Problem>> readSuite(const std::string &file);
 
-/// The only generator there is so far; the error names it.
-Expected<void> checkGenerator(const std::string &name);
-
 // What options accept: an empty text or the rest of a sentence. CLI11's own numbers saturate and
 // wrap, and its ranges hold nan.
 using OptionCheck = std::function<std::string(const std::string &)>;

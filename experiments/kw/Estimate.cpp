@@ -6,6 +6,7 @@
 #include "experiments/kw/Output.h"
 #include "experiments/rungs/ModelRung.h"
 #include "experiments/support/Files.h"
+#include "experiments/support/FirstError.h"
 
 #include <fmt/format.h>
 #include <memory>
@@ -17,6 +18,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> words;
+  std::string generator = "kw";
   std::optional<std::string> schedule, schedules;
   bool explain = false;
 };
@@ -89,15 +91,16 @@ Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
     return tl::unexpected(problem.error());
   }
   const Expected<const Target *> target = common.target();
-  if (!target) {
-    return tl::unexpected(target.error());
+  const Expected<Generator> generator = parseGenerator(options.generator);
+  if (const Error *error = firstError(target, generator)) {
+    return tl::unexpected(*error);
   }
   if (options.schedules) {
     return estimateFile(*problem, **target, options, common);
   }
   const Expected<Schedule> schedule =
       options.schedule ? parseLegalSchedule(*problem, *options.schedule, **target)
-                       : bestByModel(*problem, **target, common.jobs, common.seed);
+                       : bestByModel(*problem, **target, common.jobs, common.seed, *generator);
   if (!schedule) {
     return tl::unexpected(schedule.error());
   }
@@ -118,6 +121,9 @@ RunCommand addEstimate(CLI::App &app, const CommonOptions &common) {
   app.add_option("PROBLEM", options->words, "FAMILY key=value ...");
   CLI::Option *one = app.add_option("--schedule", options->schedule,
                                     "the schedule (default: the best that the model finds)");
+  app.add_option("--generator", options->generator,
+                 "without a schedule: whose decisions, kw or triton")
+      ->capture_default_str();
   app.add_option("--schedules", options->schedules, "file with one schedule a line")->excludes(one);
   app.add_flag("--explain", options->explain, "print the terms as a table");
   return [options, &common] { return run(*options, common); };

@@ -3,6 +3,7 @@
 //
 // `kw export` and `kw check-bundle`: finished runs of the store as a bundle, and its proof.
 #include "experiments/inductor/Bundle.h"
+#include "experiments/inductor/LookupRow.h"
 #include "experiments/kw/Arguments.h"
 #include "experiments/kw/Command.h"
 #include "experiments/kw/Output.h"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <memory>
 #include <optional>
 
@@ -24,6 +26,8 @@ struct Options {
   std::string format, out;
   std::vector<std::string> words;
   std::optional<std::string> run, suite;
+  std::string keys = "device", safety = "none", templateHash;
+  int top = 1;
 };
 
 /// The problems that are named; none when a run is named instead, or nothing is.
@@ -40,9 +44,17 @@ Expected<std::vector<Problem>> namedProblems(const Options &options) {
   return problemsOf(options.words);
 }
 
-/// The newest finished run of a problem, on the target that is asked for.
+/// Whether a document has something to export: a run of ours that ranked by the model alone has no
+/// kernel.
+bool isExportable(const Json &document) {
+  return generatorOf(document) != Generator::kw ||
+         document["candidates"].front()["manifest"].is_string();
+}
+
+/// The newest finished run of a problem and generator, on the target that is asked for; null: there
+/// is none.
 Expected<Json> newestRun(Store &store, const std::vector<RunRecord> &runs, const Problem &problem,
-                         const Target &target) {
+                         const Target &target, Generator generator) {
   const std::string text = print(problem);
   for (const RunRecord &run : runs) {
     if (run.problem != text || run.target != target.name) {
@@ -52,13 +64,31 @@ Expected<Json> newestRun(Store &store, const std::vector<RunRecord> &runs, const
     if (!document) {
       return tl::unexpected(document.error());
     }
-    // A run that ranked by the model alone has no kernel.
-    if (*document && (**document)["candidates"].front()["manifest"].is_string()) {
+    if (*document && generatorOf(**document) == generator && isExportable(**document)) {
       return **document;
     }
   }
-  return badInput(fmt::format("{}: there is no finished run in {}; `kw tune {}` makes one", text,
-                              store.file().string(), text));
+  return Json();
+}
+
+/// The newest runs of a problem, one a generator.
+Expected<std::vector<Json>> newestRuns(Store &store, const std::vector<RunRecord> &runs,
+                                       const Problem &problem, const Target &target) {
+  std::vector<Json> list;
+  for (const Generator generator : {Generator::kw, Generator::triton}) {
+    Expected<Json> document = newestRun(store, runs, problem, target, generator);
+    if (!document) {
+      return tl::unexpected(document.error());
+    }
+    if (!document->is_null()) {
+      list.push_back(std::move(*document));
+    }
+  }
+  if (list.empty()) {
+    return badInput(fmt::format("{}: there is no finished run in {}; `kw tune {}` makes one",
+                                print(problem), store.file().string(), print(problem)));
+  }
+  return list;
 }
 
 Expected<std::vector<Json>> documents(const Options &options, Store &store, const Target &target) {
@@ -89,13 +119,24 @@ Expected<std::vector<Json>> documents(const Options &options, Store &store, cons
     return tl::unexpected(*error);
   }
   for (const Problem &problem : *problems) {
-    Expected<Json> document = newestRun(store, *runs, problem, target);
-    if (!document) {
-      return tl::unexpected(document.error());
+    Expected<std::vector<Json>> newest = newestRuns(store, *runs, problem, target);
+    if (!newest) {
+      return tl::unexpected(newest.error());
     }
-    list.push_back(std::move(*document));
+    std::ranges::move(*newest, std::back_inserter(list));
   }
   return list;
+}
+
+Expected<LookupOptions> lookupOptionsOf(const Options &options) {
+  const Expected<LookupKeys> keys = parseLookupKeys(options.keys);
+  if (!keys) {
+    return tl::unexpected(keys.error());
+  }
+  if (options.safety != "none" && options.safety != "aten") {
+    return badInput(fmt::format("unknown safety '{}', expected none or aten", options.safety));
+  }
+  return LookupOptions{*keys, options.safety == "aten", options.templateHash};
 }
 
 Expected<ExitStatus> exportBundle(const Options &options, const CommonOptions &common) {
@@ -121,6 +162,15 @@ Expected<ExitStatus> exportBundle(const Options &options, const CommonOptions &c
   if (!entries) {
     return tl::unexpected(entries.error());
   }
+  const Expected<LookupOptions> lookupOptions = lookupOptionsOf(options);
+  const Expected<std::vector<LookupEntry>> rows = lookupEntries(*list, options.top);
+  if (const Error *error = firstError(lookupOptions, rows)) {
+    return tl::unexpected(*error);
+  }
+  const Expected<LookupTable> lookup = makeLookupTable(*rows, **target, *lookupOptions);
+  if (!lookup) {
+    return tl::unexpected(lookup.error());
+  }
   Json kernels = Json::array();
   for (const BundleEntry &entry : *entries) {
     kernels.push_back({{"problem", print(entry.problem)},
@@ -132,12 +182,14 @@ Expected<ExitStatus> exportBundle(const Options &options, const CommonOptions &c
     return tl::unexpected(writable.error());
   }
   const Expected<std::filesystem::path> written =
-      writeBundle(absolutePath(options.out), **target, *entries);
+      writeBundle(absolutePath(options.out), **target, *entries, *lookup);
   if (!written) {
     return tl::unexpected(written.error());
   }
-  const Json document = {{"bundle", written->string()}, {"kernels", std::move(kernels)}};
-  const std::string text = fmt::format("{} kernels in {}\n", entries->size(), written->string());
+  const Json document = {
+      {"bundle", written->string()}, {"kernels", std::move(kernels)}, {"lookup", lookup->notes}};
+  const std::string text = fmt::format("{} kernels and {} rows in {}\n", entries->size(),
+                                       lookup->notes.size(), written->string());
   if (Expected<void> printed = print(common, document, text); !printed) {
     return tl::unexpected(printed.error());
   }
@@ -155,10 +207,11 @@ Expected<ExitStatus> check(const std::string &folder, bool validateKernels,
   const Json document = {{"ok", ok},
                          {"bundle", path.string()},
                          {"kernels", checked->kernels},
+                         {"rows", checked->rows},
                          {"lie", ok ? Json() : Json(checked->lie)}};
-  const std::string text =
-      ok ? fmt::format("{}: {} kernels, all true\n", path.string(), checked->kernels)
-         : fmt::format("{}\n", checked->lie);
+  const std::string text = ok ? fmt::format("{}: {} kernels and {} rows, all true\n", path.string(),
+                                            checked->kernels, checked->rows)
+                              : fmt::format("{}\n", checked->lie);
   if (Expected<void> printed = print(common, document, text); !printed) {
     return tl::unexpected(printed.error());
   }
@@ -173,6 +226,15 @@ RunCommand addExport(CLI::App &app, const CommonOptions &common) {
   app.add_option("PROBLEM", options->words, "problems that were tuned: FAMILY key=value ...");
   app.add_option("--run", options->run, "a run instead of problems");
   app.add_option("--suite", options->suite, "file with one problem a line");
+  app.add_option("--key", options->keys, "keys of rows: device, agnostic or both")
+      ->capture_default_str();
+  app.add_option("--topk", options->top, "rows of a problem; Inductor benchmarks more than one")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--safety", options->safety, "aten: a last row of ATen, none")
+      ->capture_default_str();
+  app.add_option("--template-hash", options->templateHash,
+                 "bind the rows to this version of torch: " + knownTorchVersions());
   app.add_option("--out", options->out, "folder of the bundle")->required()->check(notEmpty);
   return [options, &common] { return exportBundle(*options, common); };
 }

@@ -55,11 +55,14 @@ Expected<void> explain(const Problem &problem, const std::string &text, const Ta
 Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
   const Expected<Problem> problem = problemOf(options.words);
   const Expected<const Target *> target = common.target();
-  const Expected<void> generator = checkGenerator(options.generator);
+  const Expected<Generator> generator = parseGenerator(options.generator);
   if (const Error *error = firstError(problem, target, generator)) {
     return tl::unexpected(*error);
   }
-  const Space space(*problem, **target);
+  if (const Expected<ScheduleKind> kind = findKind(problem->family(), *generator); !kind) {
+    return tl::unexpected(kind.error());
+  }
+  const Space space(*problem, **target, *generator);
   const SpaceCount count = space.count();
   Json rules = Json::array();
   for (const RuleCount &rule : count.rules) {
@@ -93,7 +96,8 @@ Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
 RunCommand addSpace(CLI::App &app, const CommonOptions &common) {
   const auto options = std::make_shared<Options>();
   app.add_option("PROBLEM", options->words, "FAMILY key=value ...");
-  app.add_option("--generator", options->generator, "whose decisions")->capture_default_str();
+  app.add_option("--generator", options->generator, "whose decisions: kw or triton")
+      ->capture_default_str();
   app.add_option("--explain", options->explain, "list what this schedule violates");
   app.add_option("--list", options->list, "also print N legal schedules, drawn uniformly")
       ->check(wholeNumber(0, std::numeric_limits<std::int64_t>::max()));

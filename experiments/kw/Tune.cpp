@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "experiments/kw/Arguments.h"
 #include "experiments/kw/Command.h"
+#include "experiments/kw/Output.h"
 #include "experiments/kw/TuneRuns.h"
 #include "experiments/rungs/TargetSupport.h"
 #include "experiments/support/FirstError.h"
@@ -20,7 +21,7 @@ struct Options {
   std::vector<std::string> words;
   std::optional<std::string> suite;
   std::string generator = "kw", strategy = "exhaustive", budget = "64evals";
-  std::string rungs = "model,compiled", device = "emulated", out, cluster;
+  std::string rungs, device = "emulated", out, cluster;
   bool deterministic = false;
   int top = 10;
   double trialSeconds = 300;
@@ -37,13 +38,27 @@ Expected<void> checkStrategy(const std::string &name) {
   return badInput(fmt::format("unknown strategy '{}', expected one of {}", name, names));
 }
 
+/// Those that are asked for, else all that the generator has.
+Expected<std::vector<Rung>> rungsOf(const Options &options) {
+  const bool ours = options.generator != name(Generator::triton);
+  if (options.rungs.empty()) {
+    return parseRungs(ours ? "model,compiled" : "model");
+  }
+  Expected<std::vector<Rung>> rungs = parseRungs(options.rungs);
+  if (!ours && rungs && *rungs != std::vector{Rung::model}) {
+    return badInput("generator triton has the rung model only: Triton compiles its kernels, not "
+                    "kw");
+  }
+  return rungs;
+}
+
 /// All that the problems of a suite share.
 Expected<TuneSpec> commonSpec(const Options &options, const CommonOptions &common) {
   const Expected<const Target *> target = common.target();
-  const Expected<void> generator = checkGenerator(options.generator);
+  const Expected<Generator> generator = parseGenerator(options.generator);
   const Expected<void> strategy = checkStrategy(options.strategy);
   const Expected<Budget> budget = parseBudget(options.budget);
-  const Expected<std::vector<Rung>> rungs = parseRungs(options.rungs);
+  const Expected<std::vector<Rung>> rungs = rungsOf(options);
   const Expected<std::unique_ptr<Device>> device = makeDevice(options.device);
   if (const Error *error = firstError(target, generator, strategy, budget, rungs, device)) {
     return tl::unexpected(*error);
@@ -53,7 +68,7 @@ Expected<TuneSpec> commonSpec(const Options &options, const CommonOptions &commo
   }
   TuneSpec spec;
   spec.target = *target;
-  spec.generator = options.generator;
+  spec.generator = *generator;
   spec.strategy = options.strategy;
   spec.seed = common.seed;
   spec.budget = *budget;
@@ -80,6 +95,9 @@ Expected<std::vector<Problem>> problems(const Options &options) {
 
 /// Whether each rung can be climbed on the target.
 Expected<void> checkTarget(const TuneSpec &spec) {
+  if (const auto kind = findKind(spec.problem.family(), spec.generator); !kind) {
+    return tl::unexpected(kind.error());
+  }
   if (!spec.compiles()) {
     return {};
   }
@@ -105,11 +123,21 @@ Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
   request.suite = options.suite.has_value();
   request.trialSeconds = options.trialSeconds;
   for (const Problem &problem : *list) {
+    const Expected<ScheduleKind> kind = findKind(problem.family(), spec->generator);
+    if (!kind && request.suite) {
+      Progress(common.quiet)
+          .note(fmt::format("{}: left out: {}", print(problem), kind.error().message));
+      continue;
+    }
     request.specs.push_back(*spec);
     request.specs.back().problem = problem;
     if (Expected<void> supported = checkTarget(request.specs.back()); !supported) {
       return tl::unexpected(supported.error());
     }
+  }
+  if (request.specs.empty()) {
+    return badInput(fmt::format("{}: generator {} makes none of its problems", *options.suite,
+                                name(spec->generator)));
   }
   Expected<Store> store = Store::open(common.db, Store::Access::write);
   if (!store) {
@@ -124,7 +152,8 @@ RunCommand addTune(CLI::App &app, const CommonOptions &common) {
   const auto options = std::make_shared<Options>();
   app.add_option("PROBLEM", options->words, "FAMILY key=value ...");
   app.add_option("--suite", options->suite, "file with one problem a line");
-  app.add_option("--generator", options->generator, "whose decisions")->capture_default_str();
+  app.add_option("--generator", options->generator, "whose decisions: kw or triton")
+      ->capture_default_str();
   app.add_option("--strategy", options->strategy, "how the space is explored")
       ->capture_default_str();
   app.add_option("--budget", options->budget, "schedules to compile, or wall clock: 500evals, 60s")
@@ -132,7 +161,8 @@ RunCommand addTune(CLI::App &app, const CommonOptions &common) {
   app.add_option("--top", options->top, "candidates wanted")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
-  app.add_option("--rungs", options->rungs, "how far candidates climb")->capture_default_str();
+  app.add_option("--rungs", options->rungs,
+                 "how far candidates climb (default model,compiled; triton: model)");
   app.add_option("--device", options->device, "emulated or hip")->capture_default_str();
   app.add_option("--out", options->out, "folder for the bundle of the best")->check(notEmpty);
   app.add_option("--cluster", options->cluster, "ray[:ADDRESS]");

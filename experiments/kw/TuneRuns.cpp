@@ -39,11 +39,18 @@ Expected<void> exportAll(const TuneRequest &request, std::vector<Json> &document
   if (!entries) {
     return tl::unexpected(entries.error());
   }
-  if (entries->empty()) {
+  const Target &target = *request.specs.front().target;
+  const Expected<std::vector<LookupEntry>> rows = lookupEntries(documents, 1);
+  const Expected<LookupTable> lookup =
+      rows ? makeLookupTable(*rows, target, {}) : tl::unexpected(rows.error());
+  if (!lookup) {
+    return tl::unexpected(lookup.error());
+  }
+  if (entries->empty() && lookup->text.empty()) {
     return {};
   }
   const Expected<std::filesystem::path> written =
-      writeBundle(absolutePath(request.out), *request.specs.front().target, *entries);
+      writeBundle(absolutePath(request.out), target, *entries, *lookup);
   if (!written) {
     return tl::unexpected(written.error());
   }

@@ -86,7 +86,7 @@ Json toJson(const TuneSpec &spec) {
   }
   return {{"problem", print(spec.problem)},
           {"target", spec.target->name},
-          {"generator", spec.generator},
+          {"generator", name(spec.generator)},
           {"strategy", spec.strategy},
           {"seed", spec.seed},
           {"budget", print(spec.budget)},
@@ -107,13 +107,14 @@ Expected<TuneSpec> parseTuneSpec(const nlohmann::json &json) {
     rungNames += (rungNames.empty() ? "" : ",") + rung.string();
   }
   const Expected<std::vector<Rung>> rungs = parseRungs(rungNames);
+  const Expected<Generator> generator = parseGenerator(reader.at("generator").string());
   if (complaint) {
     return tl::unexpected(*complaint);
   }
-  if (const Error *error = firstError(problem, target, budget, rungs)) {
+  if (const Error *error = firstError(problem, target, budget, rungs, generator)) {
     return tl::unexpected(*error);
   }
-  TuneSpec spec{*problem, *target, reader.at("generator").string(), reader.at("strategy").string()};
+  TuneSpec spec{*problem, *target, *generator, reader.at("strategy").string()};
   spec.seed = static_cast<std::uint64_t>(
       reader.at("seed").integer(0, std::numeric_limits<std::int64_t>::max()));
   spec.budget = *budget;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "experiments/support/Json.h"
+#include "ir/Generator.h"
 #include "ir/Problem.h"
 #include "ir/Target.h"
 #include "search/Trial.h"
@@ -30,7 +31,7 @@ std::string print(const Budget &budget);
 struct TuneSpec {
   Problem problem;
   const Target *target = nullptr;
-  std::string generator = "kw";
+  Generator generator = Generator::kw;
   std::string strategy = "exhaustive";
   std::uint64_t seed = 0;
   Budget budget;

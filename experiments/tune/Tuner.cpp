@@ -39,7 +39,7 @@ struct Contender {
 class Tuning {
 public:
   Tuning(const TuneSpec &spec, TuneContext &context, const RunRecord &run)
-      : spec(spec), context(context), run(run), space(spec.problem, *spec.target),
+      : spec(spec), context(context), run(run), space(spec.problem, *spec.target, spec.generator),
         model(spec.problem, *spec.target), clock(run.seconds),
         runner(spec, run.id, clock, context) {}
 
@@ -47,7 +47,7 @@ public:
     context.progress("counting the space");
     count = space.count();
     if (count.legal == 0) {
-      return tl::unexpected(nothingLegalError(spec.problem, *spec.target));
+      return tl::unexpected(nothingLegalError(spec.problem, *spec.target, spec.generator));
     }
     if (Expected<void> searched = spec.compiles() ? searchCompiled() : searchByModel(); !searched) {
       return tl::unexpected(searched.error());
@@ -247,6 +247,7 @@ private:
     }
     return {{"problem", print(spec.problem)},
             {"target", spec.target->name},
+            {"generator", name(spec.generator)},
             {"run", run.id},
             {"seed", spec.seed},
             {"strategy", spec.strategy},
@@ -372,11 +373,41 @@ Expected<Json> tune(const TuneSpec &spec, TuneContext &context) {
   return document;
 }
 
+Generator generatorOf(const Json &document) {
+  // Documents of earlier versions are of our own kernels and don't say so.
+  return parseGenerator(document.value("generator", "kw")).value_or(Generator::kw);
+}
+
+Expected<std::vector<LookupEntry>> lookupEntries(std::span<const Json> documents, int top) {
+  std::vector<LookupEntry> entries;
+  for (const Json &document : documents) {
+    if (document.contains("error") || generatorOf(document) != Generator::triton) {
+      continue;
+    }
+    const Expected<Problem> problem = parseProblem(document["problem"].get<std::string>());
+    int taken = 0;
+    for (const Json &candidate : document["candidates"]) {
+      const Expected<Schedule> schedule = parseSchedule(candidate["schedule"].get<std::string>());
+      if (const Error *error = firstError(problem, schedule)) {
+        return tl::unexpected(*error);
+      }
+      if (taken++ == top) {
+        break;
+      }
+      entries.push_back(
+          {*problem, *schedule, candidate["time_us"].get<double>(),
+           candidate["source"].get<std::string>(), candidate["interval_us"][0].get<double>(),
+           candidate["interval_us"][1].get<double>(), candidate["limiter"].get<std::string>()});
+    }
+  }
+  return entries;
+}
+
 Expected<std::vector<BundleEntry>> bundleEntries(std::span<const Json> documents) {
   std::vector<BundleEntry> entries;
   std::set<std::vector<std::uint8_t>> exported;
   for (const Json &document : documents) {
-    if (document.contains("error")) {
+    if (document.contains("error") || generatorOf(document) != Generator::kw) {
       continue;
     }
     Expected<BundleEntry> entry = bundleEntry(document);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "experiments/inductor/Bundle.h"
+#include "experiments/inductor/LookupTable.h"
 #include "experiments/tune/RungRunner.h"
 
 namespace kw {
@@ -19,9 +20,15 @@ Expected<Json> tune(const TuneSpec &spec, TuneContext &context);
 /// it never finished or its files are gone.
 Expected<std::optional<Json>> finishedRun(Store &store, const RunRecord &run);
 
-/// The best candidate of each document for the exporter; documents of failures are left out. A
-/// kernel that is best for several problems (which differ in run-time sizes) comes once, with the
-/// first of them. An error if one was not compiled.
+/// Whose schedules the document ranks.
+Generator generatorOf(const Json &document);
+
+/// The best `top` candidates of each document of the generator triton, as rows to export.
+Expected<std::vector<LookupEntry>> lookupEntries(std::span<const Json> documents, int top);
+
+/// The best candidate of each document of our own kernels for the exporter; documents of failures
+/// are left out. A kernel that is best for several problems (which differ in run-time sizes) comes
+/// once, with the first of them. An error if one was not compiled.
 Expected<std::vector<BundleEntry>> bundleEntries(std::span<const Json> documents);
 
 } // namespace kw

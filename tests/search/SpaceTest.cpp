@@ -85,6 +85,24 @@ TEST(Space, AgreesWithBruteForce) {
   }
 }
 
+TEST(Space, OfAnotherGenerator) {
+  const Problem problem = *parseProblem("gemm m=512 n=1000 k=1000 b=nk");
+  const Space space(problem, gfx950(), Generator::triton);
+  EXPECT_EQ(space.kind(), ScheduleKind(Family::gemm, Generator::triton));
+  EXPECT_GT(space.size(), 1000u);
+  std::uint64_t sum = space.size();
+  for (const RuleCount &rule : space.count().rules) {
+    sum += rule.removed;
+  }
+  EXPECT_EQ(sum, space.count().raw);
+  for (const Schedule &schedule : space.sample(50, 1)) {
+    EXPECT_TRUE(std::holds_alternative<TritonGemmSchedule>(schedule));
+    EXPECT_TRUE(space.contains(schedule));
+    EXPECT_FALSE(Space(problem, gfx950()).contains(schedule));
+  }
+  EXPECT_FALSE(space.contains(GemmSchedule()));
+}
+
 TEST(Space, RanksAreTheOrderOfTheList) {
   const Space space = smallGemmSpace("gemm m=4096 n=4096 k=4096 b=nk");
   const std::vector<std::string> all = listed(space);
