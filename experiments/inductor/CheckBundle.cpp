@@ -10,6 +10,7 @@
 #include "experiments/inductor/BundleFormat.h"
 #include "experiments/inductor/KernelRow.h"
 #include "experiments/support/Files.h"
+#include "experiments/support/Json.h"
 #include "experiments/support/Sha256.h"
 #include "ir/KernelPlan.h"
 #include "ir/Rule.h"
@@ -22,7 +23,6 @@
 namespace kw {
 namespace {
 
-using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 /// The first lie, as text; empty: none so far.
@@ -38,6 +38,9 @@ Expected<Json> readJson(const fs::path &path) {
   Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded() || !json.is_object()) {
     return badInput(path.string() + ": is not a JSON object");
+  }
+  if (const std::string key = repeatedKey(*text); !key.empty()) {
+    return failed(fmt::format("{}: '{}' is there twice", path.string(), key));
   }
   if (json.value("version", Json()) != bundleVersion) {
     return badInput(fmt::format("{}: version {}; this program reads {}", path.string(),
@@ -171,6 +174,12 @@ Lie checkProvenance(const std::string &where, const Json &json, const Json &prob
           return lie("bundle.json", fmt::format("{} of '{}' differs from kernels.json", key,
                                                 textOf(json, "problem")));
         }
+      }
+      const Json measured = problem.value("measured_us", Json());
+      if (textOf(json, "source") == "measured" && measured != json["time_us"]) {
+        return lie("bundle.json",
+                   fmt::format("time_us of '{}' is labelled measured, measured_us is {}",
+                               textOf(json, "problem"), measured.dump()));
       }
       return problem.value("validated", false)
                  ? Lie()

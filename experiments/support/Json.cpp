@@ -3,6 +3,8 @@
 #include "experiments/support/Json.h"
 
 #include <fmt/format.h>
+#include <set>
+#include <vector>
 
 namespace kw {
 
@@ -16,6 +18,27 @@ Expected<nlohmann::json> parseJson(std::string_view text, std::string_view where
     return badInput(fmt::format("{}: is not JSON", where));
   }
   return json;
+}
+
+std::string repeatedKey(std::string_view text) {
+  std::vector<std::set<std::string>> open; // keys of the objects around the place
+  std::string repeated;
+  const auto watch = [&](int, nlohmann::json::parse_event_t event, nlohmann::json &value) {
+    using Event = nlohmann::json::parse_event_t;
+    if (event == Event::object_start) {
+      open.emplace_back();
+    } else if (event == Event::object_end) {
+      open.pop_back();
+    } else if (event == Event::key) {
+      const auto &name = value.get_ref<const std::string &>();
+      if (!open.back().insert(name).second && repeated.empty()) {
+        repeated = name;
+      }
+    }
+    return true;
+  };
+  static_cast<void>(nlohmann::json::parse(text, watch, /*allow_exceptions=*/false));
+  return repeated;
 }
 
 } // namespace kw

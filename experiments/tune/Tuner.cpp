@@ -301,6 +301,9 @@ Expected<BundleEntry> bundleEntry(const Json &document) {
   entry.lowUs = best["interval_us"][0].get<double>();
   entry.highUs = best["interval_us"][1].get<double>();
   entry.limiter = best["limiter"].get<std::string>();
+  if (entry.source == "measured") {
+    entry.measuredUs = entry.timeUs;
+  }
   entry.validated = best["validated"].get<bool>();
   entry.maxRel = best["max_rel"].is_number() ? best["max_rel"].get<double>() : 0;
   return entry;

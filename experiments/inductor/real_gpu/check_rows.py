@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import dataclasses
 import datetime
 import json
 import logging
 import sys
 import threading
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -191,6 +191,26 @@ def with_stock_class(text, row):
     return {"differences": found, "candidates": len(choices), "benchmarks": len(timed)}
 
 
+def seconds_of_compiling(text, row):
+    """Wall-clock seconds of one compilation with the row and with Inductor's own candidates, caches
+    empty; and how many candidates it timed."""
+    from torch._inductor import config
+    from torch._inductor.utils import fresh_cache
+
+    key = parse_key(text)
+    run, tensors = function(key), random_operands(key, 4)
+    with fresh_cache(), activate({text: [row]}, misses="error"):
+        begin = time.perf_counter()
+        generated(run, tensors)
+        with_row = time.perf_counter() - begin
+    options = {"max_autotune": True, "max_autotune_gemm_backends": "ATEN,TRITON"}
+    with fresh_cache(), config.patch(options), watch_choices() as (choices, _):
+        begin = time.perf_counter()
+        generated(run, tensors)
+        autotuned = time.perf_counter() - begin
+    return {"with the row": round(with_row, 2), "max-autotune": round(autotuned, 2), "candidates": len(choices)}
+
+
 def refused(text, row, change):
     """The reason for which the loader refuses a changed row; None: it takes it."""
     try:
@@ -203,8 +223,7 @@ def refused(text, row, change):
 def missing(text, row):
     """The error of an operation without a row, with misses="error"."""
     key = parse_key(text)
-    other = dataclasses.replace(key, scalars=key.scalars)
-    run, tensors = function(other), random_operands(key, 3)
+    run, tensors = function(key), random_operands(key, 3)
     longer = [torch.cat([t, t], -2) if i == len(tensors) - 2 else t for i, t in enumerate(tensors)]
     with activate({text: [row]}, misses="error"):
         try:
@@ -265,6 +284,7 @@ def main():
     parser.add_argument("table", type=Path)
     parser.add_argument("--out", type=Path, required=True, help="path without suffix")
     parser.add_argument("--limit", type=int, help="the first N keys alone")
+    parser.add_argument("--seconds", action="store_true", help="also time max-autotune's compilations")
     options = parser.parse_args()
     table = keys_of_this_gpu(read_table(options.table))
     rows = [(text, row) for text, rows in table.items() for row in rows if "BLOCK_M" in row]
@@ -284,6 +304,8 @@ def main():
     for operation in dict.fromkeys(parse_key(key).operation for key, _ in rows):
         first = next((k, r) for k, r in rows if parse_key(k).operation == operation)
         also[f"torch's own LookupTableChoices, {operation}"] = with_stock_class(*first)
+        if options.seconds:
+            also[f"seconds of compiling, {operation}"] = seconds_of_compiling(*first)
     evidence = {
         "environment": versions(), "table": str(options.table.name), "keys": keys, "also": also,
     }  # fmt: skip

@@ -5,6 +5,7 @@ makes the hashes of bundle.json fit what was edited."""
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 
@@ -68,62 +69,95 @@ def row(kernels):
 
 
 ROW_LIES = {
-    "k": lambda k: row(k)["facts"].update(k=128),
-    "order": lambda k: row(k)["facts"].update(b="kn"),
-    "guard removed": lambda k: row(k)["guards"].pop(),
-    "guard loosened": lambda k: row(k).update(guards=["m >= 1"]),
-    "grid": lambda k: row(k)["launches"][0].update(grid=["1", "1", "1"]),
-    "block": lambda k: row(k)["launches"][0].update(block=[64, 1, 1]),
-    "symbol": lambda k: row(k)["launches"][0].update(kernel="other"),
-    "argument offset": lambda k: row(k)["launches"][0]["args"][0].update(offset=8),
-    "argument order": lambda k: row(k)["launches"][0]["args"].reverse(),
-    "kernarg size": lambda k: row(k)["launches"][0].update(kernarg_bytes=8),
-    "alignment": lambda k: row(k)["alignment"].update(a=1),
-    "registers": lambda k: row(k)["resources"][0].update(vgpr=1),
-    "LDS": lambda k: row(k)["resources"][0].update(lds_bytes=1),
-    "foreign hash": lambda k: row(k).update(sha256="0" * 64),
-    "unknown field": lambda k: row(k).update(comment="fast"),
-    "missing field": lambda k: row(k).pop("guards"),
-    "illegal schedule": lambda k: row(k).update(schedule="gemm.1:tile=256x256x256,stages=3"),
-    "other schedule": lambda k: row(k).update(schedule="gemm.1:tile=32x32x64,stages=1,prefetch=0"),
-    "other problem": lambda k: row(k).update(problem="gemm m=32 n=32 k=128 dtype=bf16 b=nk"),
-    "no problem": lambda k: row(k).update(problem="gemm m=32"),
-    "target": lambda k: row(k).update(target="gfx942"),
-    "time": lambda k: row(k).update(time_us=-1.0),
-    "source": lambda k: row(k).update(source="guessed"),
-    "measured": lambda k: row(k).update(source="measured"),
-    "row twice": lambda k: k["kernels"].append(row(k)),
-    "row removed": lambda k: k["kernels"].pop(),
-    "code objects swapped": lambda k: row(k).update(code_object=k["kernels"][1]["code_object"]),
+    "k": (lambda k: row(k)["facts"].update(k=128), 'facts.k is 64, not 128'),
+    "order": (lambda k: row(k)["facts"].update(b="kn"), 'facts.b is'),
+    "guard removed": (lambda k: row(k)["guards"].pop(), 'guards is'),
+    "guard loosened": (lambda k: row(k).update(guards=["m >= 1"]), 'guards is'),
+    "grid": (lambda k: row(k)["launches"][0].update(grid=["1", "1", "1"]), 'launches[0].grid[0]'),
+    "block": (lambda k: row(k)["launches"][0].update(block=[64, 1, 1]), 'block[0] is'),
+    "symbol": (lambda k: row(k)["launches"][0].update(kernel="other"), 'launches[0].kernel'),
+    "argument offset": (lambda k: row(k)["launches"][0]["args"][0].update(offset=8), 'args[0].offset'),
+    "argument order": (lambda k: row(k)["launches"][0]["args"].reverse(), 'args[0].name'),
+    "kernarg size": (lambda k: row(k)["launches"][0].update(kernarg_bytes=8), 'kernarg_bytes'),
+    "alignment": (lambda k: row(k)["alignment"].update(a=1), 'alignment.a is 16, not 1'),
+    "registers": (lambda k: row(k)["resources"][0].update(vgpr=1), 'resources[0].vgpr'),
+    "LDS": (lambda k: row(k)["resources"][0].update(lds_bytes=1), 'resources[0].lds_bytes'),
+    "foreign hash": (lambda k: row(k).update(sha256="0" * 64), 'sha256 is'),
+    "unknown field": (lambda k: row(k).update(comment="fast"), "unknown field 'comment'"),
+    "missing field": (lambda k: row(k).pop("guards"), 'guards is missing'),
+    "illegal schedule": (lambda k: row(k).update(schedule="gemm.1:tile=256x256x256,stages=3"), 'schedule is illegal'),
+    "other schedule": (lambda k: row(k).update(schedule="gemm.1:tile=32x32x64,stages=1,prefetch=0"), 'schedule'),
+    "other problem": (lambda k: row(k).update(problem="gemm m=32 n=32 k=128 dtype=bf16 b=nk"), 'k128'),
+    "no problem": (lambda k: row(k).update(problem="gemm m=32"), 'key "n" is missing'),
+    "target": (lambda k: row(k).update(target="gfx942"), 'gfx942'),
+    "time": (lambda k: row(k).update(time_us=-1.0), 'time_us must be a positive number'),
+    "source": (lambda k: row(k).update(source="guessed"), "source 'guessed'"),
+    "measured": (lambda k: row(k).update(source="measured"), "source of 'gemm"),
+    "no interval of m": (lambda k: row(k).update(sizes=["lda"]), "sizes"),
+    "workspace": (lambda k: row(k).update(workspaces=[{"name": "x", "bytes": "1"}]), "workspaces"),
+    "row twice": (lambda k: k["kernels"].append(row(k)), 'different numbers of rows'),
+    "row removed": (lambda k: k["kernels"].pop(), 'different numbers of rows'),
+    "code objects swapped": (lambda k: row(k).update(code_object=k["kernels"][1]["code_object"]), 'code_object is'),
 }
 
 
 @pytest.mark.parametrize("lie", ROW_LIES)
 def test_a_lie_in_kernels_json_is_found(kw_program, bundle, lie):
-    edit(bundle / "kernels" / "kernels.json", ROW_LIES[lie])
+    change, reason = ROW_LIES[lie]
+    edit(bundle / "kernels" / "kernels.json", change)
     status, text = check(kw_program, bundle)
     assert status == 1 and "not the file that bundle.json hashed" in text
     fit_hashes(bundle)
     status, text = check(kw_program, bundle)
-    assert status == 1 and text.strip(), f"{lie} passed"
+    assert status == 1 and reason in text, f"{lie}: {text}"
 
 
 HEAD_LIES = {
-    "not validated": lambda b: b["problems"][0].update(validated=False),
-    "other time": lambda b: b["problems"][0].update(time_us=b["problems"][0]["time_us"] / 2),
-    "target": lambda b: b.update(target="gfx942"),
-    "compute units": lambda b: b.update(cus=512),
-    "unknown field": lambda b: b.update(remark=1),
-    "missing field": lambda b: b.pop("compiler"),
-    "file outside": lambda b: b["files"].update({"../x": "0" * 64}),
+    "not validated": (lambda b: b["problems"][0].update(validated=False), 'was not validated'),
+    "other time": (lambda b: b["problems"][0].update(time_us=b["problems"][0]["time_us"] / 2), 'time_us of'),
+    "target": (lambda b: b.update(target="gfx942"), 'target, product or cus'),
+    "compute units": (lambda b: b.update(cus=512), 'cus'),
+    "unknown field": (lambda b: b.update(remark=1), "unknown field 'remark'"),
+    "missing field": (lambda b: b.pop("compiler"), "field 'compiler' is missing"),
+    "file outside": (lambda b: b["files"].update({"../x": "0" * 64}), 'outside the bundle'),
 }
 
 
 @pytest.mark.parametrize("lie", HEAD_LIES)
 def test_a_lie_in_bundle_json_is_found(kw_program, bundle, lie):
-    edit(bundle / "bundle.json", HEAD_LIES[lie])
+    change, reason = HEAD_LIES[lie]
+    edit(bundle / "bundle.json", change)
     status, text = check(kw_program, bundle)
-    assert status == 1 and text.strip(), f"{lie} passed"
+    assert status == 1 and reason in text, f"{lie}: {text}"
+
+
+def test_a_time_that_both_files_label_measured(kw_program, bundle):
+    edit(bundle / "kernels" / "kernels.json", lambda k: row(k).update(source="measured"))
+    edit(bundle / "bundle.json", lambda b: b["problems"][0].update(source="measured"))
+    fit_hashes(bundle)
+    status, text = check(kw_program, bundle)
+    assert status == 1 and "labelled measured" in text, text
+
+
+@pytest.mark.parametrize("name", ["bundle.json", "kernels/kernels.json"])
+def test_a_key_twice(kw_program, bundle, name):
+    """Parsers keep the last one and say nothing: a reader that keeps the first sees another bundle."""
+    path = bundle / name
+    path.write_text(path.read_text().replace('"time_us"', '"time_us": 0.1, "time_us"', 1))
+    if name != "bundle.json":
+        fit_hashes(bundle)
+    status, text = check(kw_program, bundle)
+    assert status == 1 and "'time_us' is there twice" in text, text
+
+
+@pytest.mark.parametrize("name", ["bundle.json", "kernels/kernels.json"])
+def test_a_number_that_is_none(kw_program, bundle, name):
+    path = bundle / name
+    path.write_text(re.sub(r'"time_us": [0-9.]+', '"time_us": NaN', path.read_text(), count=1))
+    if name != "bundle.json":
+        fit_hashes(bundle)
+    status, text = check(kw_program, bundle)
+    assert status in (1, 2) and "not a JSON" in text, text
 
 
 def code_object(bundle, index=0):

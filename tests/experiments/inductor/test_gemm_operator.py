@@ -267,6 +267,7 @@ def test_int8_sums_exactly(kernelwright):
     generator = torch.Generator().manual_seed(5)
     a, b = (torch.randint(-128, 128, shape, generator=generator).to(I8) for shape in ((5, 640), (640, 32)))
     exactly = a.long() @ b.long()
+    assert torch.equal(torch.ops.kernelwright.gemm(a, b, out_dtype=torch.int32).long(), exactly)
     assert torch.equal(torch.ops.kernelwright.gemm(a, b, out_dtype=F32).long(), exactly)
     assert torch.equal(torch.ops.kernelwright.gemm(a, b), exactly.to(BF16))
 

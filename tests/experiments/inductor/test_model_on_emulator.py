@@ -111,3 +111,52 @@ def test_two_projections_for_any_number_of_rows(tuned):
     assert len(launcher.names) == 6 and len(set(launcher.names)) == 2
     assert compiled(integers(0, 64), up, down).shape == (0, 64)
     assert len(launcher.names) == 6
+
+
+# Problems at m=32, or a batch of 4; the calls are of other sizes.
+def call(name):
+    """(problem, arguments, expected) of one operator call that the problem's kernel runs."""
+    if name == "batch":
+        a, w = integers(3, 17, 64), integers(3, 48, 64, seed=1).transpose(1, 2)
+        return "gemm m=32 n=48 k=64 batch=4 dtype=bf16 b=nk", (a, w), a.double() @ w.double()
+    if name == "one weight for a batch":
+        a, w = integers(3, 17, 64), integers(48, 64, seed=1).t()
+        return "gemm m=32 n=48 k=64 batch=4 dtype=bf16 b=nk", (a, w), a.double() @ w.double()
+    if name == "a=km":
+        a, w = integers(64, 24).t(), integers(64, 48, seed=1)
+        return "gemm m=32 n=48 k=64 dtype=bf16 a=km", (a, w), a.double() @ w.double()
+    if name == "padded":
+        a, w = integers(17, 80)[:, :64], integers(48, 72, seed=1)[:, :64].t()
+        return "gemm m=32 n=48 k=64 dtype=bf16 b=nk lda=80 ldb=72", (a, w), a.double() @ w.double()
+    if name == "one column":
+        a, w = integers(17, 64), integers(1, 64, seed=1).t()
+        return "gemm m=32 n=1 k=64 dtype=bf16 b=nk", (a, w), a.double() @ w.double()
+    if name == "f32":
+        a, w = integers(17, 64, dtype=torch.float32), integers(48, 64, dtype=torch.float32, seed=1).t()
+        return "gemm m=32 n=48 k=64 dtype=f32 b=nk", (a, w), a.double() @ w.double()
+    assert name == "i8"
+    a, w = integers(17, 64, dtype=torch.int8), integers(48, 64, dtype=torch.int8, seed=1).t()
+    return "gemm m=32 n=48 k=64 dtype=i8 b=nk out=i32", (a, w), a.double() @ w.double()
+
+
+CALLS = ["batch", "one weight for a batch", "a=km", "padded", "one column", "f32", "i8"]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls(tuned, name):
+    problem, (a, b), expected = call(name)
+    launcher = tuned(problem)
+    out = torch.int32 if a.dtype == torch.int8 else a.dtype
+    result = torch.ops.kernelwright.gemm(a, b, out_dtype=out)
+    assert torch.equal(result, expected.to(out)) and len(launcher.names) == 1
+
+
+@pytest.mark.parametrize("m", [1, 40])
+def test_packed_weights(tuned, m):
+    import kernelwright
+
+    launcher = tuned("gemm m=32 n=48 k=128 dtype=bf16 b=nk preshuffle=1")
+    x, weight = integers(m, 128), integers(48, 128, seed=1)
+    result = torch.ops.kernelwright.gemm_packed(x, kernelwright.pack_weights(weight), 48)
+    assert torch.equal(result, (x.double() @ weight.double().t()).to(BF16))
+    assert len(launcher.names) == 1

@@ -27,5 +27,13 @@ TEST(Json, BrokenTextIsBadInputThatNamesTheDocument) {
   EXPECT_EQ(json.error().message, "a.json: is not JSON");
 }
 
+TEST(Json, RepeatedKeysAreFoundInTheirObject) {
+  EXPECT_EQ(repeatedKey(R"({"a": 1, "b": [{"a": 1}, {"a": 2, "c": {"c": 1}}]})"), "");
+  EXPECT_EQ(repeatedKey(R"({"a": 1, "b": 2, "a": 1})"), "a");
+  EXPECT_EQ(repeatedKey(R"({"a": [{"b": {}, "c": 1, "b": 2}]})"), "b");
+  EXPECT_EQ(repeatedKey("[1, 2]"), "");
+  EXPECT_EQ(repeatedKey("{"), "");
+}
+
 } // namespace
 } // namespace kw

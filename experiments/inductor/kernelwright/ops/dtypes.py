@@ -9,6 +9,7 @@ NAMES = {
     torch.float16: "f16",
     torch.bfloat16: "bf16",
     torch.int8: "i8",
+    torch.int32: "i32",
     torch.float8_e4m3fn: "fp8",
     torch.float8_e5m2: "bf8",
 }

@@ -145,19 +145,21 @@ def _run(
 
 
 def _product(a: Tensor, b: Tensor) -> Tensor:
-    """a @ b, summed in float32, or exactly for int8."""
+    """a @ b, summed in float32, or exactly for int8 (in float64, whose integers go to 2^53)."""
     wide = torch.float64 if a.dtype == torch.int8 else torch.float32
-    return torch.matmul(a.to(wide), b.to(wide)).float()
+    return torch.matmul(a.to(wide), b.to(wide))
 
 
 def _reference(
     a: Tensor, b: Tensor, result: Tensor, steps: list[str], inputs: dict[str, Tensor], c: Tensor | None,
     alpha: float, beta: float,
 ) -> Tensor:  # fmt: skip
-    plain = not steps and c is None and alpha == 1 and result.dtype == a.dtype == b.dtype
-    if plain and a.dtype != torch.int8:
+    plain = not steps and c is None and alpha == 1
+    if plain and result.dtype == torch.int32:
+        return _product(a, b).to(torch.int32)
+    if plain and result.dtype == a.dtype == b.dtype and a.dtype != torch.int8:
         return torch.matmul(a, b)
-    y = alpha * _product(a, b)
+    y = alpha * _product(a, b).float()
     y = y if c is None else y + beta * c.float()
     auxiliary = [inputs[name] for name in ("aux", "aux2") if name in inputs]
     for step in steps:
