@@ -37,8 +37,8 @@ std::string repeatedKey(std::string_view text) {
     }
     return true;
   };
-  static_cast<void>(nlohmann::json::parse(text, watch, /*allow_exceptions=*/false));
-  return repeated;
+  const nlohmann::json json = nlohmann::json::parse(text, watch, /*allow_exceptions=*/false);
+  return json.is_discarded() ? std::string() : repeated;
 }
 
 } // namespace kw

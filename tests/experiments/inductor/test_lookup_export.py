@@ -27,7 +27,7 @@ PROBLEMS = [
     "gemm m=256 n=128 k=64 batch=8 dtype=f16 sa=0",
     "gemm m=256 n=128 k=64 batch=8 dtype=bf16 beta=1",
 ]
-REGISTER_MARGIN = 1.5  # vector registers, compiled over predicted, either way
+REGISTER_MARGIN = 1.6  # vector registers, compiled over predicted, either way
 
 
 def torch_call(problem):

@@ -160,3 +160,44 @@ def test_packed_weights(tuned, m):
     result = torch.ops.kernelwright.gemm_packed(x, kernelwright.pack_weights(weight), 48)
     assert torch.equal(result, (x.double() @ weight.double().t()).to(BF16))
     assert len(launcher.names) == 1
+
+
+STEPS = {
+    "bias": lambda y, given: y + given["bias"].double(),
+    "relu": lambda y, given: y.relu(),
+    "gelu": lambda y, given: torch.nn.functional.gelu(y),
+    "silu": lambda y, given: torch.nn.functional.silu(y),
+}
+EPILOGUES = [
+    ("bias", "", {}), ("relu,bias", "", {}), ("bias,gelu", "", {}), ("silu,mul", "", {}),
+    ("mul,bias,add", "", {}), ("", " alpha=0.5 beta=2.0", {"alpha": 0.5, "beta": 2.0}),
+    ("bias,relu", " batch=3", {}), ("add", " batch=3 beta=1.0", {"beta": 1.0}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("epilogue, text, scalars", EPILOGUES)
+def test_epilogues(tuned, epilogue, text, scalars):
+    """Everything that a kernel's epilogue reads reaches it, at another m than it was tuned for."""
+    suffix = f" epilogue={epilogue}" if epilogue else ""
+    launcher = tuned(f"gemm m=32 n=48 k=64 dtype=bf16 b=nk{text}{suffix}")
+    batch, m, n = (3,) if "batch" in text else (), 21, 48
+    a, w = integers(*batch, m, 64), integers(*batch, n, 64, seed=1).transpose(-1, -2)
+    steps, given, names = epilogue.split(","), dict(scalars), ["aux", "aux2"]
+    if "bias" in steps:
+        given["bias"] = integers(n, seed=2)
+    for step in steps:
+        if step in ("mul", "add"):
+            given[names.pop(0)] = integers(*batch, m, n, seed=3 + len(names))
+    if "beta" in scalars:
+        given["c"] = integers(*batch, m, n, seed=6)
+    y = scalars.get("alpha", 1) * (a.double() @ w.double())
+    y = y + scalars["beta"] * given["c"].double() if "c" in given else y
+    others = [given[name].double() for name in ("aux", "aux2") if name in given]
+    for step in filter(None, steps):
+        if step in STEPS:
+            y = STEPS[step](y, given)
+        else:
+            y = y * others.pop(0) if step == "mul" else y + others.pop(0)
+    result = torch.ops.kernelwright.gemm(a, w, epilogue=epilogue, **given)
+    assert len(launcher.names) == 1
+    torch.testing.assert_close(result.double(), y, rtol=2**-8, atol=2**-10)
