@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from .bundle import Kernel, read_bundle
+from .bundle import Kernel, Workspace, read_bundle
 from .launch import HipLauncher, Launcher
 
 
@@ -39,6 +39,7 @@ class Registry:
         self.hits: collections.Counter[str] = collections.Counter()
         self.misses: collections.Counter[str] = collections.Counter()
         self._kernels: dict[str, Kernel] = {}
+        self._workspaces: dict[tuple, torch.Tensor] = {}
         self._lock = threading.Lock()
 
     def load(self, directory: str | Path) -> int:
@@ -117,17 +118,26 @@ class Registry:
         chosen = self.choose(operator, [(facts, sizes)], tensors)
         return None if chosen is None else chosen[0]
 
-    @staticmethod
-    def _workspaces(
-        kernel: Kernel, sizes: Mapping[str, int], device: torch.device
-    ) -> dict[str, torch.Tensor]:
-        """The caching allocator gives them back to whoever asks next on the same stream."""
-        return {
-            workspace.name: (torch.zeros if workspace.zeroed else torch.empty)(
-                workspace.bytes_of(sizes), dtype=torch.uint8, device=device
-            )
-            for workspace in kernel.workspaces
-        }
+    def _workspace(
+        self, kernel: Kernel, space: Workspace, sizes: Mapping[str, int], device: torch.device
+    ) -> torch.Tensor:
+        """Memory that a kernel leaves as it found it (arrival counters) is zeroed once and kept, one
+        for each stream, because launches on different streams run at the same time; it is replaced
+        when a larger one is needed. The rest goes back to the caching allocator, which gives it to
+        whoever asks next on the same stream."""
+        count = space.bytes_of(sizes)
+        if not space.zeroed:
+            return torch.empty(count, dtype=torch.uint8, device=device)
+        if not space.reset:
+            return torch.zeros(count, dtype=torch.uint8, device=device)
+        stream = torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else 0
+        place = (kernel.sha256, space.name, device, stream)
+        if device.type != "cuda":  # no stream orders calls there
+            place = (*place, threading.get_ident())
+        held = self._workspaces.get(place)
+        if held is None or held.numel() < count:
+            held = self._workspaces[place] = torch.zeros(count, dtype=torch.uint8, device=device)
+        return held
 
     def run(
         self,
@@ -141,7 +151,10 @@ class Registry:
             self._hip = self._hip or HipLauncher()
         launcher = self.launcher or self._hip
         first = next(iter(tensors.values()))
-        scratch = self._workspaces(kernel, sizes, first.device)
+        scratch = {
+            space.name: self._workspace(kernel, space, sizes, first.device)
+            for space in kernel.workspaces
+        }
         addresses = {name: tensor.data_ptr() for name, tensor in {**tensors, **scratch}.items()}
         values = {**addresses, **sizes, **(scalars or {})}
         with torch.cuda.device_of(first):
