@@ -22,7 +22,8 @@ std::uint64_t seed() {
 }
 
 void expectProven(const std::string &text, const Schedule &schedule) {
-  const RandomTrial trial{*parseProblem(text), schedule};
+  RandomTrial trial{*parseProblem(text), schedule};
+  trial.target = *targets().front();
   const std::unique_ptr<Device> device = makeEmulatedDevice();
   const TrialOutcome outcome = runTrial(trial, *device, 1);
   EXPECT_EQ(outcome.state, TrialOutcome::State::ok) << trial.text() << "\n  " << outcome.detail;
