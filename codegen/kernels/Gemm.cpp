@@ -98,9 +98,9 @@ private:
       }
     }
     if (launch.mapping.walkers > 0) {
-      // The next tile's loads overwrite LDS: every wave has read it, and loads for steps behind the
-      // last one, which bring zeros, have landed. Stores may still be on their way.
-      tiles.wait(0, -1);
+      // The next tile's loads overwrite LDS: every wave has read it, ahead of steps behind the last
+      // one too, and loads for those, which bring zeros, have landed. Stores may be on their way.
+      tiles.wait(0, 0);
       tiles.barrier();
     }
     storeResult(a.layout(), b.layout(), steps);
