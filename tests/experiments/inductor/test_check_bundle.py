@@ -74,7 +74,7 @@ ROW_LIES = {
     "guard removed": (lambda k: row(k)["guards"].pop(), 'guards is'),
     "guard loosened": (lambda k: row(k).update(guards=["m >= 1"]), 'guards is'),
     "grid": (lambda k: row(k)["launches"][0].update(grid=["1", "1", "1"]), 'launches[0].grid[0]'),
-    "block": (lambda k: row(k)["launches"][0].update(block=[64, 1, 1]), 'block[0] is'),
+    "block": (lambda k: row(k)["launches"][0].update(block=[1024, 1, 1]), 'block[0] is'),
     "symbol": (lambda k: row(k)["launches"][0].update(kernel="other"), 'launches[0].kernel'),
     "argument offset": (lambda k: row(k)["launches"][0]["args"][0].update(offset=8), 'args[0].offset'),
     "argument order": (lambda k: row(k)["launches"][0]["args"].reverse(), 'args[0].name'),
