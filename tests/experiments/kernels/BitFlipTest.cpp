@@ -86,6 +86,11 @@ TEST(BitFlip, GemmThroughRegisters) {
                100);
 }
 
+TEST(BitFlip, Attention) {
+  expectCaught("attention b=1 hq=4 hkv=1 sq=3 skv=150 d=64 mask=causal lse=1",
+               "attention.1:waves=2,splitkv=2", 100);
+}
+
 TEST(BitFlip, RmsNorm) {
   expectCaught("rmsnorm rows=9 cols=1000 residual=1", "rmsnorm.1:vec=4", 100);
 }

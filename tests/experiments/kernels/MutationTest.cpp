@@ -46,7 +46,8 @@ TEST_P(MutationTest, HarmfulMutantsAreFound) {
 INSTANTIATE_TEST_SUITE_P(
     OurKernels, MutationTest,
     testing::Values(Case{"gemm m=128 n=128 k=256 dtype=bf16 b=nk", "gemm.1:group=0,xcd=0"},
-                    Case{"gemm m=100 n=72 k=128 dtype=f16 b=nk", "gemm.1:tile=64x64x32,group=0,xcd=0"},
+                    Case{"gemm m=100 n=72 k=128 dtype=f16 b=nk",
+                         "gemm.1:tile=64x64x32,group=0,xcd=0"},
                     Case{"rmsnorm rows=9 cols=1000 residual=1", "rmsnorm.1:vec=4"}));
 
 } // namespace

@@ -189,7 +189,7 @@ RandomTrial randomTrial(std::uint64_t seed, std::uint64_t index, std::optional<F
   }
 }
 
-TrialOutcome runTrial(const RandomTrial &trial, Device &device, int jobs) {
+TrialOutcome runTrial(const RandomTrial &trial, Device &device, int jobs, int timings) {
   using Clock = std::chrono::steady_clock;
   TrialOutcome outcome;
   const Target &target = trial.target;
@@ -201,6 +201,7 @@ TrialOutcome runTrial(const RandomTrial &trial, Device &device, int jobs) {
   const auto start = Clock::now();
   ValidateOptions options;
   options.jobs = jobs;
+  options.schedules = timings;
   const auto validation = validate(compiled->object, target, device, options);
   outcome.validateSeconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (!validation || !validation->ok) {

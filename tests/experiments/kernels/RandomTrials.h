@@ -38,6 +38,7 @@ struct TrialOutcome {
   std::string detail; ///< the error or the first finding
   double compileMilliseconds = 0, validateSeconds = 0;
 };
-TrialOutcome runTrial(const RandomTrial &trial, Device &device, int jobs);
+/// `timings`: runs under adversarial time besides, whose outputs must be the same bits.
+TrialOutcome runTrial(const RandomTrial &trial, Device &device, int jobs, int timings = 0);
 
 } // namespace kw

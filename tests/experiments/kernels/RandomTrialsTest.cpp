@@ -3,7 +3,8 @@
 //
 // Kernels that codegen really makes, on the emulator, in strict mode. KW_SEED chooses the series
 // (default: another one each day), KW_TRIALS its length, KW_FIRST where it begins,
-// KW_FAMILY restricts it to a family, KW_VERBOSE lists it.
+// KW_FAMILY restricts it to a family, KW_TIMINGS adds runs under adversarial time, KW_VERBOSE lists
+// it.
 #include "tests/experiments/kernels/RandomTrials.h"
 
 #include <chrono>
@@ -41,6 +42,7 @@ std::uint64_t today() {
 void runSeries(std::uint64_t trials) {
   const std::uint64_t seed = fromEnvironment("KW_SEED", today());
   const std::uint64_t first = fromEnvironment("KW_FIRST", 0);
+  const int timings = static_cast<int>(fromEnvironment("KW_TIMINGS", 0));
   trials = fromEnvironment("KW_TRIALS", trials);
   const std::unique_ptr<Device> device = makeEmulatedDevice();
   std::uint64_t spilled = 0;
@@ -52,7 +54,7 @@ void runSeries(std::uint64_t trials) {
       fmt::print("trial {}: {}\n", i, trial.text());
       std::fflush(stdout);
     }
-    const TrialOutcome outcome = runTrial(trial, *device, 1);
+    const TrialOutcome outcome = runTrial(trial, *device, 1, timings);
     compileMilliseconds += outcome.compileMilliseconds;
     validateSeconds += outcome.validateSeconds;
     if (outcome.state == TrialOutcome::State::spilled) {
