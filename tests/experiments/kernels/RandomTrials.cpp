@@ -3,6 +3,7 @@
 #include "tests/experiments/kernels/RandomTrials.h"
 
 #include "codegen/Compile.h"
+#include "ir/KernelPlan.h"
 #include "ir/Rule.h"
 #include "runtime/RandomValues.h"
 #include "search/Space.h"
@@ -198,6 +199,9 @@ TrialOutcome runTrial(const RandomTrial &trial, Device &device, int jobs, int ti
     return {TrialOutcome::State::compileFailed, compiled.error().message};
   }
   outcome.compileMilliseconds = compiled->milliseconds;
+  outcome.vgpr = compiled->object.kernels.front().vgpr;
+  outcome.plannedVgpr =
+      makePlan(trial.problem, trial.schedule, target).launches.front().registers.vgpr();
   const auto start = Clock::now();
   ValidateOptions options;
   options.jobs = jobs;

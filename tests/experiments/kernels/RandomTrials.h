@@ -37,6 +37,7 @@ struct TrialOutcome {
   State state = State::ok;
   std::string detail; ///< the error or the first finding
   double compileMilliseconds = 0, validateSeconds = 0;
+  int vgpr = 0, plannedVgpr = 0; ///< of the first launch
 };
 /// `timings`: runs under adversarial time besides, whose outputs must be the same bits.
 TrialOutcome runTrial(const RandomTrial &trial, Device &device, int jobs, int timings = 0);

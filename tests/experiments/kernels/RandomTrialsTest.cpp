@@ -55,6 +55,9 @@ void runSeries(std::uint64_t trials) {
       std::fflush(stdout);
     }
     const TrialOutcome outcome = runTrial(trial, *device, 1, timings);
+    if (std::getenv("KW_VERBOSE")) {
+      fmt::print("  {} VGPRs, planned {}\n", outcome.vgpr, outcome.plannedVgpr);
+    }
     compileMilliseconds += outcome.compileMilliseconds;
     validateSeconds += outcome.validateSeconds;
     if (outcome.state == TrialOutcome::State::spilled) {
