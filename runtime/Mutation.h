@@ -7,7 +7,8 @@
 //   barrier   an s_barrier becomes s_nop          address   an access goes a few bytes further
 //   nop       an s_nop shorter by one, or moved behind the instruction that it was for
 //
-// A mutant is harmful if a run under adversarial time (Timings.h) changes an output, ends in an
+// A mutant is harmful if a run under adversarial time (Timings.h) changes an output (where no such
+// run of the original does), ends in an
 // error or hangs; for `nop`, where the emulator has no wrong result to show, if the table of wait
 // states says so. It is found if one strict run has a finding that the original has not, or wrong
 // outputs. [issue: proof by mutation]

@@ -301,6 +301,7 @@ private:
     std::vector<Resident> residents;
     Tally tally;
     std::uint64_t started = 0;
+    AccessLog::Block records;
     const bool wild = context.options.wildTurns;
     std::minstd_rand turns(static_cast<std::uint32_t>(context.options.seed) + 1);
     turns.discard(3);
@@ -309,6 +310,7 @@ private:
       while (residents.size() < residentWorkgroups && started < total) {
         const std::uint64_t linear = orderedOf(started++);
         residents.push_back({std::make_unique<Workgroup>(context), linear});
+        residents.back().group->records = &records;
         start(*residents.back().group, linear);
         idle = 0;
       }

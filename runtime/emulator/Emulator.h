@@ -103,12 +103,22 @@ struct EmulatorLaunch {
 /// When data of memory instructions land (Landing.h).
 enum class Landing { early, late, random };
 
+/// How a matrix instruction adds. AMD publishes neither for gfx950. [gfx950.md 2.4]
+enum class MatrixSums {
+  inOrder, ///< f32 fused multiply-adds in k order
+  /// CDNA3-like: groups of 8 products (16 of 8 bits and less) aligned to their largest exponent,
+  /// cut below 24 fractional bits, added exactly, then rounded into the f32 sum. f32 and f64 in
+  /// order.
+  grouped,
+};
+
 struct EmulatorOptions {
   bool strict = true;     ///< with early landing only
   std::uint64_t seed = 0; ///< order in which waves take turns
   Landing landing = Landing::early;
   /// Turns of very different length, workgroups in any order: an order-dependent kernel shows.
   bool wildTurns = false;
+  MatrixSums matrixSums = MatrixSums::inOrder;
   /// Strict: `lastWriter` tells who wrote the byte at this emulated address last; 0: none.
   std::uint64_t watch = 0;
   int jobs = 1; ///< threads; results do not depend on it

@@ -106,7 +106,7 @@ std::uint32_t recordOf(Wave &wave, const Op &op, const GlobalUse &use) {
     return recent.record;
   }
   record.clock = order.clock;
-  recent = {op.index, order.clock, group.context.log->add(group.records, record)};
+  recent = {op.index, order.clock, group.context.log->add(*group.records, record)};
   return recent.record;
 }
 
@@ -212,7 +212,7 @@ std::uint32_t meet(Wave &wave, const GlobalUse &use, std::uint32_t record, std::
     joined->join(*mine);
   }
   own.released = log.addReleased(std::move(joined));
-  return log.add(wave.group->records, own);
+  return log.add(*wave.group->records, own);
 }
 
 } // namespace

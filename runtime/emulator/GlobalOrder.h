@@ -119,7 +119,7 @@ public:
   const bool parallel; ///< workgroups run in several threads
 
 private:
-  static constexpr std::uint32_t chunkSize = 1024, chunkLimit = 8192;
+  static constexpr std::uint32_t chunkSize = 1024, chunkLimit = 6144; // 200 MB
   using Chunk = std::array<Record, chunkSize>;
   std::array<std::unique_ptr<Chunk>, chunkLimit> chunks;
   std::uint32_t used = 0;

@@ -103,6 +103,7 @@ void Flights::launchLoad(Wave &wave, const Op &op, std::deque<Flight> &queue) {
 void Flights::launchToLds(Wave &wave, const Op &op) {
   Flight &flight = vmem.emplace_back();
   flight.op = &op;
+  flight.interval = wave.group->interval;
   flight.capture = std::make_unique<LdsCapture>();
   wave.capture = flight.capture.get();
   op.run(wave, op);
@@ -113,6 +114,7 @@ void Flights::launchLds(Wave &wave, const Op &op) {
   Flight &flight = lds.emplace_back();
   flight.op = &op;
   flight.exec = wave.exec();
+  flight.interval = wave.group->interval;
   for (int i = 0; i < op.sourceCount; ++i) {
     const Operand &source = op.source[i];
     for (int word = 0; source.file == File::vector && word < source.words; ++word) {
@@ -181,6 +183,9 @@ void Flights::land(Wave &wave, const Flight &flight) {
   if (op.kind == Kind::lds) {
     landLds(wave, flight);
   } else if (flight.capture) {
+    for (const auto &other : wave.group->waves) {
+      other->flights->landReadsBefore(*other, flight.interval);
+    }
     const LdsCapture &capture = *flight.capture;
     for (int lane = 0; lane < laneCount; ++lane) {
       if (capture.lanes >> lane & 1) {
@@ -195,6 +200,14 @@ void Flights::land(Wave &wave, const Flight &flight) {
     }
     std::copy(flight.scalars.begin(), flight.scalars.end(), &wave.sgpr[op.result[0].reg]);
   }
+}
+
+void Flights::landReadsBefore(Wave &wave, std::uint32_t interval) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < lds.size() && lds[i].interval < interval; ++i) {
+    count = lds[i].op->access == Access::load ? i + 1 : count;
+  }
+  landDownTo(wave, lds, lds.size() - count);
 }
 
 void Flights::landDownTo(Wave &wave, std::deque<Flight> &queue, std::size_t left) {

@@ -12,7 +12,9 @@
 //
 // Accesses of global memory are performed when they are issued; what lands late is the data of
 // loads. LDS instructions are performed as a whole when they land, with the operands of the issue.
-// Accesses of one counter land in order, scalar loads in any. FLAT accesses of LDS land at issue.
+// LDS reads that are out at a barrier land before loads to LDS issued behind it do, as memory takes
+// longer than the LDS queue (Lds.h). Accesses of one counter land in order, scalar loads in any.
+// FLAT accesses of LDS land at issue.
 #pragma once
 
 #include "runtime/emulator/Op.h"
@@ -51,6 +53,7 @@ private:
   struct Flight {
     const Op *op = nullptr;
     std::uint64_t exec = 0;
+    std::uint32_t interval = 0;                              ///< between barriers
     std::vector<std::array<std::uint32_t, laneCount>> words; ///< results, or operands of LDS
     std::vector<std::uint32_t> scalars;
     std::unique_ptr<LdsCapture> capture;
@@ -62,6 +65,7 @@ private:
   void launchScalar(Wave &wave, const Op &op);
   void landSome(Wave &wave);
   static void land(Wave &wave, const Flight &flight);
+  void landReadsBefore(Wave &wave, std::uint32_t interval);
   static void landLds(Wave &wave, const Flight &flight);
   static void landDownTo(Wave &wave, std::deque<Flight> &queue, std::size_t left);
 

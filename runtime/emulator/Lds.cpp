@@ -40,6 +40,9 @@ bool allOnes(const std::uint8_t *bytes, unsigned count) {
 constexpr std::uint32_t carried = 1u << 31;
 std::uint32_t epochOf(std::uint32_t readers) { return (readers & ~carried) >> 16; }
 
+/// Bits of `readerOps` and `writerOps`.
+constexpr std::uint32_t partRead = 1u << 31, partWritten = 2;
+
 unsigned lastDword(std::uint32_t address, unsigned count) { return (address + count - 1) / 4; }
 
 } // namespace
@@ -94,7 +97,7 @@ void Lds::reportWriter(Wave &wave, const Op &op, int lane, std::uint32_t dword,
   const bool waited = writers[dword] >> sequenceBits <= completed[sequence];
   const int writer = static_cast<int>(sequence >> 1);
   const KernelCode &kernel = *wave.group->context.kernel;
-  const std::uint32_t index = writerOps[dword] >> 1;
+  const std::uint32_t index = writerOps[dword] >> 2;
   wave.report(waited ? FindingKind::ldsRace : FindingKind::missingWait, op, lane,
               fmt::format("LDS byte {} is {} though wave {} wrote it at {:#x} ({}) {}", 4 * dword,
                           isWrite ? "written" : "read", writer, kernel.offsets[index],
@@ -122,8 +125,9 @@ std::uint64_t Lds::noteAlignedReads(const Wave &wave, const Op &op, const LdsAcc
     for (unsigned i = 0; i < dwords; ++i) {
       late |= writers[first + i] >= limit;
       const std::uint32_t before = readers[first + i];
-      readers[first + i] = epochOf(before) == now ? (before & ~carried) | self : stamp;
-      readerOps[first + i] = op.index;
+      const bool isSame = epochOf(before) == now;
+      readers[first + i] = isSame ? (before & ~carried) | self : stamp;
+      readerOps[first + i] = op.index | (isSame ? readerOps[first + i] & partRead : 0);
     }
     undefined |= std::uint64_t{!allOnes(valid.data() + address, 4 * dwords)} << lane;
   }
@@ -135,7 +139,8 @@ void Lds::checkReads(Wave &wave, const Op &op, const LdsAccess &access) const {
   forEachLane(access.lanes, [&](int lane) {
     const std::uint32_t address = access.address[lane];
     for (std::uint32_t dword = address / 4; dword <= lastDword(address, access.count); ++dword) {
-      if (writers[dword] != 0 && !isOrdered(dword, wave.id, false)) {
+      const bool bothParts = access.count < 4 && (writerOps[dword] & partWritten);
+      if (writers[dword] != 0 && !bothParts && !isOrdered(dword, wave.id, false)) {
         reportWriter(wave, op, lane, dword, false);
       }
     }
@@ -173,7 +178,8 @@ void Lds::stampReads(int wave, const Op &op, const LdsAccess &access, std::uint3
       const std::uint32_t stamp =
           epochOf(before) == epoch ? before & (mark | ~carried) : mark | epoch << 16;
       readers[dword] = stamp | 1u << wave;
-      readerOps[dword] = op.index;
+      const std::uint32_t parts = epochOf(before) == epoch ? readerOps[dword] & partRead : 0;
+      readerOps[dword] = op.index | parts | (access.count < 4 ? partRead : 0);
     }
   });
 }
@@ -210,18 +216,19 @@ bool Lds::noteAlignedWrites(const Wave &wave, const LdsAccess &access) const {
   return doubt != 0;
 }
 
-bool Lds::writesSame(const WriteKind &kind, int lane, std::uint32_t address,
+bool Lds::writesSame(const Op &op, const WriteKind &kind, int lane, std::uint32_t address,
                      std::uint32_t dword) const {
+  if (op.memoryType != MemoryType::dwords) {
+    const std::uint32_t word = kind.data[0][lane] >> (op.memoryType == MemoryType::d16Hi ? 16 : 0);
+    return std::memcmp(&word, &contents[address], op.accessBytes) == 0;
+  }
   return address % 4 == 0 &&
          std::memcmp(&kind.data[dword - address / 4][lane], &contents[4 * dword], 4) == 0;
 }
 
 void Lds::checkWrites(Wave &wave, const Op &op, const LdsAccess &access,
                       const WriteKind &kind) const {
-  // Waves that write different halves of a dword do not meet.
-  if (access.count < 4) {
-    return;
-  }
+  const bool isPart = access.count < 4;
   const std::uint32_t self = 1u << wave.id;
   const std::uint32_t writer =
       kind.serial << sequenceBits | static_cast<std::uint32_t>(2 * wave.id + kind.dma);
@@ -229,18 +236,20 @@ void Lds::checkWrites(Wave &wave, const Op &op, const LdsAccess &access,
   forEachLane(access.lanes, [&](int lane) {
     const std::uint32_t address = access.address[lane];
     for (std::uint32_t dword = address / 4; dword <= lastDword(address, access.count); ++dword) {
-      if (kind.data && writesSame(kind, lane, address, dword)) {
+      if (kind.data && writesSame(op, kind, lane, address, dword)) {
         continue;
       }
       const bool bothAtomic = kind.atomic && (writerOps[dword] & 1);
-      if (writers[dword] != 0 && writers[dword] != writer && !bothAtomic &&
+      const bool bothParts = isPart && (writerOps[dword] & partWritten);
+      if (writers[dword] != 0 && writers[dword] != writer && !bothAtomic && !bothParts &&
           !isOrdered(dword, wave.id, kind.dma)) {
         reportWriter(wave, op, lane, dword, true);
       }
       const std::uint32_t others = readers[dword] & 0xffff & ~self;
       const bool ordered = kind.atomic || (kind.dma && (readers[dword] & carried));
-      if (epochOf(readers[dword]) == epoch && others != 0 && !ordered) {
-        const std::uint32_t reader = readerOps[dword];
+      const bool readsMeet = !isPart || !(readerOps[dword] & partRead);
+      if (epochOf(readers[dword]) == epoch && others != 0 && !ordered && readsMeet) {
+        const std::uint32_t reader = readerOps[dword] & ~partRead;
         wave.report(FindingKind::ldsRace, op, lane,
                     fmt::format("LDS byte {} is written though wave {} read it at {:#x} ({}) with "
                                 "no barrier since",
@@ -266,7 +275,8 @@ void Lds::noteWrites(Wave &wave, const Op &op, const LdsAccess &access, const Wr
   }
   const std::uint32_t writer =
       kind.serial << sequenceBits | static_cast<std::uint32_t>(2 * wave.id + kind.dma);
-  const std::uint32_t writerOp = op.index << 1 | (kind.atomic ? 1 : 0);
+  const std::uint32_t writerOp =
+      op.index << 2 | (access.count < 4 ? partWritten : 0) | (kind.atomic ? 1 : 0);
   forEachLane(access.lanes, [&](int lane) {
     const std::uint32_t address = access.address[lane];
     const std::uint32_t first = address / 4, end = lastDword(address, access.count) + 1;

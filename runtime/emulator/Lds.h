@@ -10,6 +10,7 @@
 // publishes it for everybody. A dword's writer is thus ordered before another wave's access exactly
 // if its number is published. Reads are stamped with the barrier epoch in which they happen.
 // Writing what already lies there is no race: compilers let several waves write the same tile.
+// Two accesses of parts of a dword (bytes, halves) are not compared with each other.
 #pragma once
 
 #include "runtime/emulator/Op.h"
@@ -58,7 +59,7 @@ public:
     bool atomic = false;
     std::uint32_t serial = 0;
     std::uint64_t validLanes = allLanes;
-    const Register *data = nullptr; ///< dwords to be written, if they are whole registers
+    const Register *data = nullptr; ///< registers to be stored; null: unknown
   };
   void noteWrites(Wave &wave, const Op &op, const LdsAccess &access, const WriteKind &kind);
   /// A read issued before a barrier that has not been waited for counts after it as well, but not
@@ -75,7 +76,7 @@ private:
   template <unsigned dwords>
   bool noteAlignedWrites(const Wave &wave, const LdsAccess &access) const;
   void stampReads(int wave, const Op &op, const LdsAccess &access, std::uint32_t mark);
-  bool writesSame(const WriteKind &kind, int lane, std::uint32_t address,
+  bool writesSame(const Op &op, const WriteKind &kind, int lane, std::uint32_t address,
                   std::uint32_t dword) const;
   void checkReads(Wave &wave, const Op &op, const LdsAccess &access) const;
   void checkWrites(Wave &wave, const Op &op, const LdsAccess &access, const WriteKind &kind) const;
@@ -88,10 +89,10 @@ private:
   std::vector<std::uint8_t> contents;
   // Per dword, with some room behind the last.
   std::vector<std::uint32_t> writers;   ///< number << 5 | sequence; 0: nobody
-  std::vector<std::uint32_t> writerOps; ///< index << 1 | atomic
+  std::vector<std::uint32_t> writerOps; ///< index << 2 | part of the dword << 1 | atomic
   std::vector<std::uint32_t> readers;   ///< epoch << 16 | waves
-  std::vector<std::uint32_t> readerOps;
-  std::vector<std::uint8_t> valid; ///< per byte, 0 or 1
+  std::vector<std::uint32_t> readerOps; ///< index; bit 31: some of them read a part
+  std::vector<std::uint8_t> valid;      ///< per byte, 0 or 1
   std::uint32_t epoch = 1;
   std::uint32_t issued = 0;
   /// Writes with smaller numbers are all published: the quick test.

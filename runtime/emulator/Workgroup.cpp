@@ -248,6 +248,7 @@ bool Workgroup::releaseBarrier() {
     oldest = serial != 0 && (oldest == 0 || serial < oldest) ? serial : oldest;
   }
   lds.barrier(oldest);
+  ++interval;
   if (strict) {
     orderAtBarrier(*this);
   }

@@ -59,7 +59,9 @@ struct Workgroup {
   std::uint64_t linear = 0; ///< id, x fastest
   /// Strict: each wave's interval (GlobalOrder.h) that the last barrier closed.
   std::array<std::uint32_t, maxGroupWaves> barrierClock{};
-  AccessLog::Block records;
+  AccessLog::Block ownRecords;
+  AccessLog::Block *records = &ownRecords; ///< shared by the workgroups of one thread
+  std::uint32_t interval = 0;              ///< barriers so far
 
 private:
   void startWave(Wave &wave, int index);

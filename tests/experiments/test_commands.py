@@ -141,6 +141,33 @@ def test_validate_finds_a_wrong_kernel(kw, small_norm):
     assert answer.json()["ok"] is False and answer.json()["findings"]
 
 
+def test_schedules_find_a_missing_wait(kw, small_gemm):
+    """Outputs of runs under adversarial time are the same, until a wait is taken out."""
+    compiled = kw("compile", small_gemm, "-o", "out", "--json").json()
+    assert kw("validate", "out", "--schedules", 3).status == 0
+    assert kw("launch", compiled["manifest"], "--schedules", 3).status == 0
+    code = bytearray(open(compiled["hsaco"], "rb").read())
+    for at in range(0, len(code) - 3, 4):
+        if code[at + 2 : at + 4] == b"\x8c\xbf":  # s_waitcnt: for nothing
+            code[at : at + 2] = b"\x7f\xcf"
+    open(compiled["hsaco"], "wb").write(code)
+    answer = kw("launch", compiled["manifest"], "--schedules", 3, "--no-strict", "--json")
+    assert answer.status == 1
+    assert answer.json()["findings"]
+
+
+def test_mutants_are_found(kw, small_gemm):
+    assert kw("compile", small_gemm, "-o", "out").status == 0
+    answer = kw("mutate", "out", "--limit", 24, "--schedules", 3, "--json")
+    document = answer.json()
+    has(document, ["original", "kinds", "mutants"])
+    assert document["original"] == [] and len(document["mutants"]) == 24
+    assert sum(kind["harmful"] for kind in document["kinds"].values()) > 5
+    for mutant in document["mutants"]:
+        has(mutant, ["kind", "kernel", "pc", "what", "harmful", "finding", "wrong_output"])
+    assert answer.status == 0, answer.out
+
+
 def test_launch(kw, small_norm):
     compiled = kw("compile", small_norm, "-o", "out", "--json").json()
     manifest = json.load(open(compiled["manifest"]))

@@ -128,10 +128,9 @@ void writeAt(Wave &wave, const Op &op, std::int64_t offset, const Operand &data,
   const unsigned count = op.accessBytes;
   resolve(wave, op, offset, count, alignmentOf(count), addresses);
   if (wave.strict()) {
-    lds.noteWrites(wave, op, {addresses.lanes, addresses.at, count},
-                   {.serial = serial,
-                    .validLanes = definedLanes(wave, data),
-                    .data = op.memoryType == MemoryType::dwords ? &wave.vgpr[data.reg] : nullptr});
+    lds.noteWrites(
+        wave, op, {addresses.lanes, addresses.at, count},
+        {.serial = serial, .validLanes = definedLanes(wave, data), .data = &wave.vgpr[data.reg]});
   }
   if (addresses.fast && op.memoryType == MemoryType::dwords) {
     laneCopies().scatter(&wave.vgpr[data.reg], lds.data(), addresses.at,

@@ -226,7 +226,8 @@ void multiply(Wave &wave, const Op &op) {
     mode.emplace(ieeeMode);
   }
 #if HWY_TARGET != HWY_SCALAR
-  if (isFast(op, shape) && (!wave.group->strict || allDefined(wave, op))) {
+  const bool inOrder = wave.group->context.options.matrixSums == MatrixSums::inOrder;
+  if (inOrder && isFast(op, shape) && (!wave.group->strict || allDefined(wave, op))) {
     // D overlapping A or B is fine (both are copied first); overlapping C only if it is C.
     const bool cAside = op.source[2].file != File::vector || op.source[2].reg == op.result[0].reg ||
                         op.source[2].reg + op.source[2].words <= op.result[0].reg ||

@@ -7,8 +7,12 @@
 #include "runtime/emulator/semantics/Fetch.h"
 #include "runtime/emulator/semantics/Numbers.h"
 
+#include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cmath>
+#include <limits>
+#include <span>
 #include <vector>
 
 namespace kw::detail {
@@ -68,6 +72,45 @@ f64 decode(Element element, u64 bits) {
   default:
     return static_cast<std::int8_t>(bits);
   }
+}
+
+/// a + b rounded once to f32: the f64 sum is made odd where it is not exact.
+f32 addOnce(f64 a, f64 b) {
+  const f64 sum = a + b;
+  const f64 back = sum - a;
+  const f64 error = (a - (sum - back)) + (b - back);
+  if (error == 0 || !std::isfinite(sum)) {
+    return static_cast<f32>(sum);
+  }
+  u64 bits = std::bit_cast<u64>(sum);
+  if ((bits & 1) == 0) {
+    bits = std::signbit(error) == std::signbit(sum) ? bits + 1 : bits - 1;
+  }
+  return static_cast<f32>(std::bit_cast<f64>(bits));
+}
+
+/// MatrixSums::grouped.
+f32 addGroup(f32 sum, std::span<const f64> products) {
+  int largest = std::numeric_limits<int>::min();
+  f64 special = 0;
+  for (const f64 product : products) {
+    if (!std::isfinite(product)) {
+      special += product;
+    } else if (product != 0) {
+      largest = std::max(largest, std::ilogb(product));
+    }
+  }
+  if (special != 0 || std::isnan(special)) {
+    return static_cast<f32>(static_cast<f64>(sum) + special);
+  }
+  if (largest == std::numeric_limits<int>::min()) {
+    return sum;
+  }
+  f64 group = 0; // at most 16 integers of 25 bits: exact
+  for (const f64 product : products) {
+    group += std::floor(std::ldexp(product, 24 - largest));
+  }
+  return addOnce(sum, std::ldexp(group, largest - 24));
 }
 
 class GenericMultiply {
@@ -172,6 +215,19 @@ private:
 
   f32 elementF32(int block, int i, int j, ResultPlace at) {
     f32 sum = floatOf(c32(at));
+    if (wave.group->context.options.matrixSums == MatrixSums::grouped && shape.a != Element::f32) {
+      const int group = elementBits(formatA) > 8 ? 8 : 16;
+      for (int k = 0; k < shape.k; k += group) {
+        f64 products[16];
+        const int count = std::min(group, shape.k - k);
+        for (int n = 0; n < count; ++n) {
+          products[n] = a(block, i, k + n) * static_cast<f64>(scale(3, i, k + n)) *
+                        (b(block, k + n, j) * static_cast<f64>(scale(4, j, k + n)));
+        }
+        sum = addGroup(sum, {products, static_cast<std::size_t>(count)});
+      }
+      return sum;
+    }
     for (int k = 0; k < shape.k; ++k) {
       const f32 left = static_cast<f32>(a(block, i, k)) * scale(3, i, k);
       const f32 right = static_cast<f32>(b(block, k, j)) * scale(4, j, k);

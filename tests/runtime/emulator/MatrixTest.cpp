@@ -55,6 +55,32 @@ void fill(detail::Wave &wave, int first, int count, std::mt19937 &engine, bool f
   }
 }
 
+/// D(0, 0) of 16x16x32 f16 with two products in the first group of k.
+float twoProducts(MatrixSums sums, u32 a, u32 b) {
+  BothPaths paths("v_mfma_f32_16x16x32_f16 v[64:67], v[16:19], v[32:35], 0");
+  paths.context.options.matrixSums = sums;
+  for (int reg = 0; reg < 4; ++reg) {
+    for (int lane = 0; lane < 64; ++lane) {
+      const bool first = reg == 0 && lane < 16;
+      paths.wave->vgpr[16 + reg][lane] = first ? a : 0;
+      paths.wave->vgpr[32 + reg][lane] = first ? b : 0;
+    }
+    paths.wave->vgprValid[16 + reg] = paths.wave->vgprValid[32 + reg] = detail::allLanes;
+  }
+  paths.op().run(*paths.wave, paths.op());
+  return asFloat(paths.wave->vgpr[64][0]);
+}
+
+TEST(Matrix, GroupedSumsCutBelow24BitsOfTheLargestProduct) {
+  constexpr u32 one = 0x3c00, small = 0x0800, minusSmall = 0x8800; // 1, 2^-13, -2^-13
+  const u32 b = one | small << 16;
+  EXPECT_EQ(twoProducts(MatrixSums::inOrder, one | minusSmall << 16, b), 1.0f);
+  EXPECT_EQ(twoProducts(MatrixSums::grouped, one | minusSmall << 16, b), 1.0f - 0x1p-24f);
+  EXPECT_EQ(twoProducts(MatrixSums::grouped, one | small << 16, b), 1.0f);
+  EXPECT_EQ(twoProducts(MatrixSums::grouped, small, b), 0x1p-13f);
+  EXPECT_TRUE(std::isinf(twoProducts(MatrixSums::grouped, 0x7c00, b)));
+}
+
 TEST(Matrix, FastPathEqualsTheGenericOneBitForBit) {
   const char *texts[] = {
       "v_mfma_f32_16x16x32_f16 v[64:67], v[16:19], v[32:35], v[64:67]",
