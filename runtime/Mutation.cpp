@@ -146,7 +146,7 @@ public:
     strictly.seed = options.seed;
   }
 
-  /// Runs the original. A mutant may take twenty times as long.
+  /// Runs the original: what it gives, and how long a wave of a mutant may take.
   Expected<std::vector<Finding>> begin() {
     Expected<TimedRun> original = run(object, strictly);
     if (!original) {
@@ -154,16 +154,17 @@ public:
     }
     expected = std::move(*original);
     strictly.instructionBudget = 0;
-    std::uint64_t most = perWave(expected);
+    std::uint64_t most = expected.result.instructions;
     for (const Timing &timing : timings(options.schedules, options.seed + 1)) {
       Expected<TimedRun> other = run(object, underTiming(strictly, timing));
       if (!other) {
         return tl::unexpected<Error>(other.error());
       }
-      most = std::max(most, perWave(*other));
+      most = std::max(most, other->result.instructions);
       noteLoose(*other);
     }
-    strictly.instructionBudget = 20 * most + 10'000;
+    // One wave may have polled while all others waited.
+    strictly.instructionBudget = 2 * most + 10'000;
     for (const Finding &finding : expected.result.findings) {
       known.insert({finding.kind, finding.pc});
     }
@@ -221,10 +222,6 @@ private:
   static bool hangs(const TimedRun &other) {
     return std::any_of(other.result.findings.begin(), other.result.findings.end(),
                        [](const Finding &finding) { return finding.kind == "hang"; });
-  }
-
-  static std::uint64_t perWave(const TimedRun &timed) {
-    return timed.result.instructions / std::max<std::uint64_t>(1, timed.result.waves);
   }
 
   /// Calls different(buffer, byte) until it returns true.

@@ -40,8 +40,15 @@ bool allOnes(const std::uint8_t *bytes, unsigned count) {
 constexpr std::uint32_t carried = 1u << 31;
 std::uint32_t epochOf(std::uint32_t readers) { return (readers & ~carried) >> 16; }
 
-/// Bits of `readerOps` and `writerOps`.
-constexpr std::uint32_t partRead = 1u << 31, partWritten = 2;
+/// Bytes of a dword that an access covers.
+std::uint32_t bytesIn(std::uint32_t dword, std::uint32_t address, unsigned count) {
+  const std::uint32_t from = std::max(address, 4 * dword),
+                      to = std::min(address + count, 4 * dword + 4);
+  return ((1u << (to - from)) - 1) << (from - 4 * dword);
+}
+constexpr std::uint32_t wholeRead = 15u << 28;
+std::uint32_t bytesRead(std::uint32_t readerOp) { return readerOp >> 28; }
+std::uint32_t bytesWritten(std::uint32_t writerOp) { return writerOp >> 1 & 15; }
 
 unsigned lastDword(std::uint32_t address, unsigned count) { return (address + count - 1) / 4; }
 
@@ -97,7 +104,7 @@ void Lds::reportWriter(Wave &wave, const Op &op, int lane, std::uint32_t dword,
   const bool waited = writers[dword] >> sequenceBits <= completed[sequence];
   const int writer = static_cast<int>(sequence >> 1);
   const KernelCode &kernel = *wave.group->context.kernel;
-  const std::uint32_t index = writerOps[dword] >> 2;
+  const std::uint32_t index = writerOps[dword] >> 5;
   wave.report(waited ? FindingKind::ldsRace : FindingKind::missingWait, op, lane,
               fmt::format("LDS byte {} is {} though wave {} wrote it at {:#x} ({}) {}", 4 * dword,
                           isWrite ? "written" : "read", writer, kernel.offsets[index],
@@ -127,7 +134,7 @@ std::uint64_t Lds::noteAlignedReads(const Wave &wave, const Op &op, const LdsAcc
       const std::uint32_t before = readers[first + i];
       const bool isSame = epochOf(before) == now;
       readers[first + i] = isSame ? (before & ~carried) | self : stamp;
-      readerOps[first + i] = op.index | (isSame ? readerOps[first + i] & partRead : 0);
+      readerOps[first + i] = op.index | wholeRead;
     }
     undefined |= std::uint64_t{!allOnes(valid.data() + address, 4 * dwords)} << lane;
   }
@@ -139,8 +146,9 @@ void Lds::checkReads(Wave &wave, const Op &op, const LdsAccess &access) const {
   forEachLane(access.lanes, [&](int lane) {
     const std::uint32_t address = access.address[lane];
     for (std::uint32_t dword = address / 4; dword <= lastDword(address, access.count); ++dword) {
-      const bool bothParts = access.count < 4 && (writerOps[dword] & partWritten);
-      if (writers[dword] != 0 && !bothParts && !isOrdered(dword, wave.id, false)) {
+      const bool meets =
+          (bytesWritten(writerOps[dword]) & bytesIn(dword, address, access.count)) != 0;
+      if (writers[dword] != 0 && meets && !isOrdered(dword, wave.id, false)) {
         reportWriter(wave, op, lane, dword, false);
       }
     }
@@ -178,8 +186,12 @@ void Lds::stampReads(int wave, const Op &op, const LdsAccess &access, std::uint3
       const std::uint32_t stamp =
           epochOf(before) == epoch ? before & (mark | ~carried) : mark | epoch << 16;
       readers[dword] = stamp | 1u << wave;
-      const std::uint32_t parts = epochOf(before) == epoch ? readerOps[dword] & partRead : 0;
-      readerOps[dword] = op.index | parts | (access.count < 4 ? partRead : 0);
+      const std::uint32_t bytes = bytesIn(dword, address, access.count),
+                          earlier = bytesRead(readerOps[dword]);
+      const bool isAlone = epochOf(before) != epoch || bytes == earlier;
+      const bool isOwn = (before & 0xffff) == 1u << wave;
+      const std::uint32_t all = isAlone ? bytes : isOwn ? bytes | earlier : 0;
+      readerOps[dword] = op.index | all << 28;
     }
   });
 }
@@ -228,7 +240,6 @@ bool Lds::writesSame(const Op &op, const WriteKind &kind, int lane, std::uint32_
 
 void Lds::checkWrites(Wave &wave, const Op &op, const LdsAccess &access,
                       const WriteKind &kind) const {
-  const bool isPart = access.count < 4;
   const std::uint32_t self = 1u << wave.id;
   const std::uint32_t writer =
       kind.serial << sequenceBits | static_cast<std::uint32_t>(2 * wave.id + kind.dma);
@@ -240,16 +251,17 @@ void Lds::checkWrites(Wave &wave, const Op &op, const LdsAccess &access,
         continue;
       }
       const bool bothAtomic = kind.atomic && (writerOps[dword] & 1);
-      const bool bothParts = isPart && (writerOps[dword] & partWritten);
-      if (writers[dword] != 0 && writers[dword] != writer && !bothAtomic && !bothParts &&
+      const std::uint32_t bytes = bytesIn(dword, address, access.count);
+      const bool meets = (bytesWritten(writerOps[dword]) & bytes) != 0;
+      if (writers[dword] != 0 && writers[dword] != writer && !bothAtomic && meets &&
           !isOrdered(dword, wave.id, kind.dma)) {
         reportWriter(wave, op, lane, dword, true);
       }
       const std::uint32_t others = readers[dword] & 0xffff & ~self;
       const bool ordered = kind.atomic || (kind.dma && (readers[dword] & carried));
-      const bool readsMeet = !isPart || !(readerOps[dword] & partRead);
+      const bool readsMeet = (bytesRead(readerOps[dword]) & bytes) != 0;
       if (epochOf(readers[dword]) == epoch && others != 0 && !ordered && readsMeet) {
-        const std::uint32_t reader = readerOps[dword] & ~partRead;
+        const std::uint32_t reader = readerOps[dword] & ~wholeRead;
         wave.report(FindingKind::ldsRace, op, lane,
                     fmt::format("LDS byte {} is written though wave {} read it at {:#x} ({}) with "
                                 "no barrier since",
@@ -263,8 +275,9 @@ void Lds::checkWrites(Wave &wave, const Op &op, const LdsAccess &access,
 void Lds::noteWrites(Wave &wave, const Op &op, const LdsAccess &access, const WriteKind &kind) {
   std::uint32_t low = 0;
   forEachLane(access.lanes, [&](int lane) { low |= access.address[lane]; });
+  const bool isWhole = low % 4 == 0 && access.count % 4 == 0;
   bool doubt = true;
-  if (low % 4 == 0 && access.count % 4 == 0) {
+  if (isWhole) {
     doubt = access.count == 16   ? noteAlignedWrites<4>(wave, access)
             : access.count == 12 ? noteAlignedWrites<3>(wave, access)
             : access.count == 8  ? noteAlignedWrites<2>(wave, access)
@@ -275,13 +288,23 @@ void Lds::noteWrites(Wave &wave, const Op &op, const LdsAccess &access, const Wr
   }
   const std::uint32_t writer =
       kind.serial << sequenceBits | static_cast<std::uint32_t>(2 * wave.id + kind.dma);
-  const std::uint32_t writerOp =
-      op.index << 2 | (access.count < 4 ? partWritten : 0) | (kind.atomic ? 1 : 0);
+  const std::uint32_t writerOp = op.index << 5 | (kind.atomic ? 1 : 0);
   forEachLane(access.lanes, [&](int lane) {
     const std::uint32_t address = access.address[lane];
     const std::uint32_t first = address / 4, end = lastDword(address, access.count) + 1;
-    std::fill(writers.begin() + first, writers.begin() + end, writer);
-    std::fill(writerOps.begin() + first, writerOps.begin() + end, writerOp);
+    if (isWhole) {
+      std::fill(writers.begin() + first, writers.begin() + end, writer);
+      std::fill(writerOps.begin() + first, writerOps.begin() + end, writerOp | 15 << 1);
+    }
+    for (std::uint32_t dword = first; dword < end && !isWhole; ++dword) {
+      std::uint32_t bytes = bytesIn(dword, address, access.count);
+      if (bytes != 15 && sequenceOf(writers[dword]) == sequenceOf(writer) &&
+          writers[dword] >> sequenceBits > published[sequenceOf(writer)]) {
+        bytes |= bytesWritten(writerOps[dword]); // the wave's other parts are not ordered either
+      }
+      writers[dword] = writer;
+      writerOps[dword] = writerOp | bytes << 1;
+    }
     std::memset(valid.data() + address, kind.validLanes >> lane & 1 ? 1 : 0, access.count);
   });
 }

@@ -10,7 +10,7 @@
 // publishes it for everybody. A dword's writer is thus ordered before another wave's access exactly
 // if its number is published. Reads are stamped with the barrier epoch in which they happen.
 // Writing what already lies there is no race: compilers let several waves write the same tile.
-// Two accesses of parts of a dword (bytes, halves) are not compared with each other.
+// Parts of a dword (bytes, halves) are told apart as far as one wave writes or reads them.
 #pragma once
 
 #include "runtime/emulator/Op.h"
@@ -75,6 +75,7 @@ private:
                                  bool &doubt);
   template <unsigned dwords>
   bool noteAlignedWrites(const Wave &wave, const LdsAccess &access) const;
+  static std::uint32_t sequenceOf(std::uint32_t writer) { return writer % (1u << sequenceBits); }
   void stampReads(int wave, const Op &op, const LdsAccess &access, std::uint32_t mark);
   bool writesSame(const Op &op, const WriteKind &kind, int lane, std::uint32_t address,
                   std::uint32_t dword) const;
@@ -89,9 +90,9 @@ private:
   std::vector<std::uint8_t> contents;
   // Per dword, with some room behind the last.
   std::vector<std::uint32_t> writers;   ///< number << 5 | sequence; 0: nobody
-  std::vector<std::uint32_t> writerOps; ///< index << 2 | part of the dword << 1 | atomic
+  std::vector<std::uint32_t> writerOps; ///< index << 5 | bytes of the dword << 1 | atomic
   std::vector<std::uint32_t> readers;   ///< epoch << 16 | waves
-  std::vector<std::uint32_t> readerOps; ///< index; bit 31: some of them read a part
+  std::vector<std::uint32_t> readerOps; ///< bytes << 28 | index; 0 bytes: several, not compared
   std::vector<std::uint8_t> valid;      ///< per byte, 0 or 1
   std::uint32_t epoch = 1;
   std::uint32_t issued = 0;

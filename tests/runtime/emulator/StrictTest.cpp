@@ -100,6 +100,25 @@ std::vector<Twin> twins() {
        "ds_write_b32 v1, v1\n s_waitcnt lgkmcnt(0)\n s_barrier\n v_xor_b32 v2, 0x100, v1\n"
        "ds_read_b32 v3, v2\n s_waitcnt lgkmcnt(0)\n s_barrier\n ds_write_b32 v1, v2",
        2},
+      {"bytes of LDS overwritten while others read the dword", FindingKind::ldsRace,
+       "ds_write_b32 v1, v1\n s_waitcnt lgkmcnt(0)\n s_barrier\n v_xor_b32 v2, 0x100, v1\n"
+       "ds_read_b32 v3, v2\n s_waitcnt lgkmcnt(0)\n v_xor_b32 v4, -1, v1\n ds_write_b8 v1, v4",
+       "ds_write_b32 v1, v1\n s_waitcnt lgkmcnt(0)\n s_barrier\n v_xor_b32 v2, 0x100, v1\n"
+       "ds_read_b32 v3, v2\n s_waitcnt lgkmcnt(0)\n s_barrier\n v_xor_b32 v4, -1, v1\n"
+       "ds_write_b8 v1, v4",
+       2},
+      {"a byte read that another wave has just written", FindingKind::ldsRace,
+       "v_lshrrev_b32 v2, 2, v1\n ds_write_b8 v2, v1\n s_waitcnt lgkmcnt(0)\n"
+       "v_xor_b32 v2, 64, v2\n ds_read_u8 v3, v2",
+       "v_lshrrev_b32 v2, 2, v1\n ds_write_b8 v2, v1\n s_waitcnt lgkmcnt(0)\n s_barrier\n"
+       "v_xor_b32 v2, 64, v2\n ds_read_u8 v3, v2",
+       2},
+      {"halves of a dword by two waves", FindingKind::ldsRace,
+       "v_and_b32 v2, 0xfc, v1\n v_lshrrev_b32 v3, 8, v1\n v_lshl_add_u32 v4, v3, 1, v2\n"
+       "ds_write_b16 v4, v1\n s_waitcnt lgkmcnt(0)\n ds_read_b32 v5, v2",
+       "v_and_b32 v2, 0xfc, v1\n v_lshrrev_b32 v3, 8, v1\n v_lshl_add_u32 v4, v3, 1, v2\n"
+       "ds_write_b16 v4, v1\n s_waitcnt lgkmcnt(0)\n ds_read_u16 v5, v4",
+       2},
       {"LDS read in flight over the barrier", FindingKind::ldsRace,
        "ds_write_b32 v1, v1\n s_waitcnt lgkmcnt(0)\n s_barrier\n v_xor_b32 v2, 0x100, v1\n"
        "ds_read_b32 v3, v2\n s_barrier\n ds_write_b32 v1, v2",
