@@ -505,7 +505,27 @@ void reportUndefined(Wave &wave, const Op &op, const Operand &operand, std::uint
   }
 }
 
+/// The short way of an Op::simple: nothing outstanding or undefined, no hazard near. False: it has
+/// to go the long one.
+static bool passesQuickly(Wave &wave, const Op &op) {
+  if (wave.pendingVector != 0 || !isQuiet(wave)) {
+    return false;
+  }
+  std::uint64_t valid = allLanes;
+  for (int i = 0; i < op.sourceCount; ++i) {
+    valid &= op.source[i].file == File::vector ? wave.vgprValid[op.source[i].reg] : allLanes;
+  }
+  if (valid != allLanes) {
+    return false;
+  }
+  wave.vgprValid[op.result[0].reg] |= wave.exec();
+  return true;
+}
+
 void beforeExecution(Wave &wave, const Op &op) {
+  if (op.simple && passesQuickly(wave, op)) {
+    return;
+  }
   if ((wave.pendingVector | wave.pendingScalar) != 0) {
     for (int i = 0; i < op.sourceCount; ++i) {
       checkPending(wave, op, op.source[i], false);
@@ -535,6 +555,11 @@ void beforeExecution(Wave &wave, const Op &op) {
 }
 
 void afterExecution(Wave &wave, const Op &op) {
+  if (op.simple) {
+    wave.vgprWritten[op.result[0].reg] = {
+        .slot = wave.slot++, .producer = Producer::valu, .first = op.result[0].reg, .op = op.index};
+    return;
+  }
   if (op.resultCount > 0 || op.kind == Kind::mfma || op.writesExec) {
     noteWrites(wave, op);
   }

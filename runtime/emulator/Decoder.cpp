@@ -167,6 +167,7 @@ private:
       return;
     }
     noteRegisters();
+    op.simple = isSimple();
     op.run = semantics->run;
     op.use = GlobalUse::of(op);
     kernel.facts.addsFloatsAtomically |= op.floatAtomic && op.use.rmw && isGlobalAccess(op);
@@ -205,6 +206,19 @@ private:
     if (needed > kernel.descriptor.allocatedVgprs()) {
       op.registersNeeded = static_cast<std::uint16_t>(needed);
     }
+  }
+
+  bool isSimple() const {
+    bool simple = op.kind == Kind::valu && op.flow == Flow::allSources && op.form == Form::plain &&
+                  op.resultCount == 1 && op.result[0].file == File::vector &&
+                  op.result[0].words == 1 && !op.transcendental && !op.writesExec && !op.readsVcc &&
+                  !op.writesVcc && op.registersNeeded == 0;
+    for (int i = 0; i < op.sourceCount; ++i) {
+      const Operand &source = op.source[i];
+      simple = simple && ((source.file == File::vector && source.words == 1) ||
+                          source.file == File::constant);
+    }
+    return simple;
   }
 
   bool decodeOperands(const llvm::MCInst &instruction) {

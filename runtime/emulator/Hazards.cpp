@@ -12,8 +12,7 @@ namespace kw::detail {
 
 namespace {
 
-/// No rule looks further back than this.
-constexpr std::uint32_t horizon = 24;
+constexpr std::uint32_t horizon = hazardHorizon;
 
 /// Passes of a matrix instruction; f8f6f4 runs twice as fast without 8-bit operands.
 int passesOf(const Op &op) {

@@ -14,6 +14,13 @@
 
 namespace kw::detail {
 
+/// No rule looks further back than this many issue slots.
+constexpr std::uint32_t hazardHorizon = 24;
+/// No matrix or transcendental instruction is near enough to matter to an ordinary vector one.
+inline bool isQuiet(const Wave &wave) {
+  return wave.slot - wave.matrixSlot > hazardHorizon && wave.slot - wave.transSlot > 1;
+}
+
 /// Reports missingWaitStates for what `op` reads and writes.
 void checkWaitStates(Wave &wave, const Op &op);
 /// Stamps what `op` writes. After execution.

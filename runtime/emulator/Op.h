@@ -151,6 +151,8 @@ struct Op {
   bool floatAtomic = false; ///< an atomic that cannot be a semaphore
   std::uint8_t cachePolicy = 0;
   GlobalUse use;
+  /// One vector register from vector registers and constants, lane by lane: most instructions.
+  bool simple = false;
   bool advances = false;             ///< no part of waiting for others: not polled
   std::uint16_t registersNeeded = 0; ///< if more vector registers than the kernel allocates
   bool writesBack = false;           ///< buffer_wbl2 sc1
