@@ -200,23 +200,35 @@ std::string noteFormLie(const Json &note) {
   return numbers ? "" : noteFail("row, time_us or interval_us is no number");
 }
 
-/// The prediction: a positive time with a source that exists; the model's own is made again.
+/// The prediction: rows are ranked by the model alone, which is asked again.
 std::string predictionLie(const Json &note, const LookupEntry &entry, const Target &target,
                           bool sameModel) {
-  static const std::set<std::string> sources{"model", "compiled", "simulated", "measured"};
   const std::string where =
       fmt::format("of '{}'[{}]", note["key"].get<std::string>(), note["row"].get<std::size_t>());
+  const Json &interval = note["interval_us"];
   const double time = note["time_us"].get<double>();
-  const auto source = note["source"].get<std::string>();
-  if (!(time > 0)) {
-    return noteFail(fmt::format("time_us {} is not positive", where));
+  if (note["source"] != "model") {
+    return noteFail(fmt::format("source is '{}'; rows are ranked by the model alone",
+                                note["source"].get<std::string>()));
   }
-  if (!sources.contains(source)) {
-    return noteFail(
-        fmt::format("source '{}' is none of model compiled simulated measured", source));
+  if (!(time > 0) || interval[0].get<double>() > time || interval[1].get<double>() < time) {
+    return noteFail(fmt::format("time_us {} is not positive or outside interval_us", where));
   }
   if (!sameModel) {
     return {};
+  }
+  const Estimate estimate = CostModel(entry.problem, target).estimate(entry.schedule);
+  const auto differs = [](double claimed, double truth) {
+    return std::abs(claimed - truth) > 1e-6 * truth;
+  };
+  if (differs(time, estimate.timeUs)) {
+    return noteFail(
+        fmt::format("time_us {} is {} by the model, not {}", where, estimate.timeUs, time));
+  }
+  if (differs(interval[0].get<double>(), estimate.lowUs) ||
+      differs(interval[1].get<double>(), estimate.highUs)) {
+    return noteFail(fmt::format("interval_us {} is [{}, {}] by the model, not {}", where,
+                                estimate.lowUs, estimate.highUs, interval.dump()));
   }
   const Json truth = noteOf(entry, target);
   for (const char *name : {"lds_bytes", "vgpr", "agpr", "occupancy"}) {
@@ -225,11 +237,10 @@ std::string predictionLie(const Json &note, const LookupEntry &entry, const Targ
           fmt::format("{} {} is {}, not {}", name, where, truth[name].dump(), note[name].dump()));
     }
   }
-  const double model = CostModel(entry.problem, target).timeUs(entry.schedule);
-  if (source == "model" && std::abs(time - model) > 1e-6 * model) {
-    return noteFail(fmt::format("time_us {} is {} by the model, not {}", where, model, time));
-  }
-  return {};
+  return note["limiter"] == name(estimate.limiter)
+             ? ""
+             : noteFail(fmt::format("limiter {} is {}, not {}", where, name(estimate.limiter),
+                                    note["limiter"].dump()));
 }
 
 /// A note against its row: both follow from its problem and schedule.

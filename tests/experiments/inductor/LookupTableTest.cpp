@@ -147,7 +147,7 @@ TEST(LookupTable, IsTrueAndTheSameAgain) {
   const json &row = document[keyOf("gemm m=4096 n=4096 k=4096 b=nk", deviceKey(gfx950()))][0];
   EXPECT_EQ(row, json::parse(R"({"ACC_TYPE": "tl.float32", "BLOCK_K": 64, "BLOCK_M": 256,
     "BLOCK_N": 128, "EVEN_K": true, "GROUP_M": 8, "USE_FAST_ACCUM": false, "kpack": 1,
-    "matrix_instr_nonkdim": 16, "num_stages": 2, "num_warps": 8, "template_id": "triton::mm",
+    "matrix_instr_nonkdim": 0, "num_stages": 2, "num_warps": 8, "template_id": "triton::mm",
     "waves_per_eu": 0})"));
   EXPECT_EQ(document[keyOf("gemm m=100 n=512 k=1000 epilogue=bias b=nk", deviceKey(gfx950()))][0]
                     ["EVEN_K"],
@@ -323,10 +323,13 @@ TEST(LookupTable, EveryLieInTheNotesIsFound) {
   EXPECT_THAT(said([](Json &n) { n = 1; }), HasSubstr("lookup is no array"));
   EXPECT_THAT(said([](Json &n) { n.erase(0); }), HasSubstr("is not that of"));
   EXPECT_THAT(said([](Json &n) { n.erase(n.size() - 1); }), HasSubstr("is not in bundle.json"));
-  EXPECT_THAT(said([](Json &n) { n[0]["time_us"] = n[0]["time_us"].get<double>() / 2; }),
+  EXPECT_THAT(said([](Json &n) { n[0]["time_us"] = 1.01 * n[0]["time_us"].get<double>(); }),
               HasSubstr("by the model"));
   EXPECT_THAT(said([](Json &n) { n[0]["time_us"] = -1; }), HasSubstr("not positive"));
-  EXPECT_THAT(said([](Json &n) { n[0]["source"] = "guessed"; }), HasSubstr("source 'guessed'"));
+  EXPECT_THAT(said([](Json &n) { n[0]["source"] = "measured"; }),
+              HasSubstr("source is 'measured'"));
+  EXPECT_THAT(said([](Json &n) { n[0]["interval_us"][0] = 0; }), HasSubstr("interval_us"));
+  EXPECT_THAT(said([](Json &n) { n[0]["limiter"] = "luck"; }), HasSubstr("limiter"));
   EXPECT_THAT(said([](Json &n) { n[0]["lds_bytes"] = 7; }), HasSubstr("lds_bytes"));
   EXPECT_THAT(said([](Json &n) { n[0]["vgpr"] = 7; }), HasSubstr("vgpr"));
   EXPECT_THAT(said([](Json &n) { n[0]["extra"] = 7; }), HasSubstr("unknown field 'extra'"));

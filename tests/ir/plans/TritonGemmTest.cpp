@@ -17,8 +17,9 @@ KernelPlan planOf(std::string_view problem, std::string_view schedule) {
 }
 
 TEST(TritonGemmPlan, CountsTilesStepsAndLds) {
-  const KernelPlan plan = planOf("gemm m=4096 n=4096 k=4096 b=nk",
-                                 "triton.gemm.1:BLOCK_M=256,BLOCK_N=128,BLOCK_K=64,num_warps=8");
+  const KernelPlan plan = planOf(
+      "gemm m=4096 n=4096 k=4096 b=nk",
+      "triton.gemm.1:BLOCK_M=256,BLOCK_N=128,BLOCK_K=64,num_warps=8,matrix_instr_nonkdim=16");
   const LaunchPlan &launch = plan.launches.front();
   EXPECT_EQ(launch.workgroups, 16 * 32);
   EXPECT_EQ(launch.waves, 8);

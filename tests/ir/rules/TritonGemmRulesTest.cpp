@@ -47,7 +47,8 @@ TEST(TritonGemmRules, EachRefusesByName) {
   EXPECT_THAT(refused("num_warps=32"), HasSubstr("numWarps: num_warps=32"));
   EXPECT_THAT(refused("kpack=2"), HasSubstr("kpack: kpack=2"));
   EXPECT_THAT(refused("matrix_instr_nonkdim=32,BLOCK_M=16"), HasSubstr("nonKDim"));
-  EXPECT_THAT(refused("BLOCK_M=256,BLOCK_N=128,num_stages=4,num_warps=8"), HasSubstr("lds: 20"));
+  EXPECT_THAT(refused("BLOCK_M=256,BLOCK_N=128,num_stages=4,num_warps=8"),
+              HasSubstr("lds: 199648"));
   EXPECT_THAT(refused("BLOCK_M=256,BLOCK_N=256,BLOCK_K=32,num_warps=1"), HasSubstr("registers: "));
   EXPECT_THAT(firstViolation("gemm m=100 n=4096 k=4096", "triton.gemm.1:BLOCK_M=256"),
               HasSubstr("usefulBlockM"));
