@@ -21,7 +21,7 @@ struct CostModel::Context {
   Memo<LoopSummary> loops;
   TileReuse reuse;
 
-  Context(const Problem &p, const Target &t) : problem(p), target(t), facts(problemFacts(p)) {}
+  Context(const Problem &p, const Target &t) : problem(p), target(t), facts(problemFacts(p, t)) {}
 
   LaunchProfile profile(const Schedule &schedule, const KernelPlan &plan,
                         const LaunchPlan &launch) {
@@ -31,9 +31,32 @@ struct CostModel::Context {
         return summarise(loopTotals(problem, schedule, target, launch, region));
       }));
     }
-    return profileLaunch(launch, {summaries.data(), summaries.size()}, facts, target, reuse,
+    return profileOf(plan, launch, {summaries.data(), summaries.size()});
+  }
+
+  LaunchProfile profileOf(const KernelPlan &plan, const LaunchPlan &launch,
+                          std::span<const LoopSummary> summaries) {
+    return profileLaunch(launch, summaries, facts, target, reuse,
                          &launch == &plan.launches.front() ? ReadsFrom::inputs
                                                            : ReadsFrom::workspace);
+  }
+
+  /// What is known already of a launch and what holds of each: with unknown loops empty it is at
+  /// least this much work, and every term rises with work. False: all loops were known.
+  bool leastProfile(const KernelPlan &plan, const LaunchPlan &launch, LaunchProfile &profile) {
+    Inline<LoopSummary, 8> summaries;
+    bool incomplete = false;
+    for (const Region &region : launch.regions) {
+      const LoopSummary *known = loops.known(region.loop);
+      incomplete |= known == nullptr;
+      summaries.push_back(known ? *known : LoopSummary{});
+    }
+    profile = profileOf(plan, launch, {summaries.data(), summaries.size()});
+    if (incomplete && &launch == &plan.launches.front()) { // the products are the first launch's
+      const double waves = static_cast<double>(profile.workgroups) * profile.waves;
+      profile.matrixCycles = std::max(profile.matrixCycles, facts.leastMatrixCycles / waves);
+    }
+    return incomplete;
   }
 
   Estimate estimate(const Schedule &schedule, const KernelPlan &plan);
@@ -98,6 +121,18 @@ Estimate CostModel::estimate(const Schedule &schedule, const CompiledFacts &comp
   KernelPlan plan = makePlan(context->problem, schedule, context->target);
   replaceByCompiled(plan.launches.front(), compiled);
   return context->estimate(schedule, plan);
+}
+
+double CostModel::timeUs(const Schedule &schedule, double limitUs) {
+  const KernelPlan plan = makePlan(context->problem, schedule, context->target);
+  double us = 0;
+  bool incomplete = false;
+  for (const LaunchPlan &launch : plan.launches) {
+    LaunchProfile profile;
+    incomplete |= context->leastProfile(plan, launch, profile);
+    us += launchUs(profile, context->target);
+  }
+  return incomplete && us <= limitUs ? timeUs(schedule) : us;
 }
 
 double CostModel::timeUs(const Schedule &schedule) {

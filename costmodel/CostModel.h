@@ -39,6 +39,9 @@ public:
   Estimate estimate(const Schedule &schedule, const CompiledFacts &compiled);
   /// The time alone: what ranks a space. Equal to estimate(schedule).timeUs.
   double timeUs(const Schedule &schedule);
+  /// The same, or, where that is surely above `limitUs`, some lower bound of it that is above
+  /// `limitUs` too: found without building a loop graph.
+  double timeUs(const Schedule &schedule, double limitUs);
 
 private:
   struct Context;

@@ -56,7 +56,7 @@ void addRegions(LaunchProfile &profile, const LaunchPlan &launch, const KindMean
       profile.chainCycles += trips * loop.recurrence;
       if (loop.loads > 0) {
         (loop.maxAhead > 0 ? profile.prefetchedTrips : profile.chainedLoads) +=
-            trips / std::max(1, loop.maxAhead);
+            trips / (loop.loadDistance > 0 ? loop.loadDistance : std::max(1, loop.maxAhead));
       }
     } else {
       (prologue ? profile.prologueCycles : profile.epilogueCycles) += trips * loop.length;
@@ -192,10 +192,17 @@ ElementType matrixType(const Problem &problem) {
 
 } // namespace
 
-ProblemFacts problemFacts(const Problem &problem) {
+ProblemFacts problemFacts(const Problem &problem, const Target &target) {
   const double bytes = compulsoryBytes(problem);
-  return {flops(problem), bytes, bytes - outputBytes(problem),
-          constants::sustainedMatrixFraction(matrixType(problem))};
+  ProblemFacts facts{flops(problem), bytes, bytes - outputBytes(problem),
+                     constants::sustainedMatrixFraction(matrixType(problem)), 0};
+  if (problem.family() == Family::gemm) {
+    constexpr double rounding = 1 - 1e-6; // loops are summed in single precision
+    const double peak = peakFlops(target, problem.gemm().aType, problem.gemm().bType);
+    const double simdClocks = target.peakClockHz * target.cus * target.simdsPerCu;
+    facts.leastMatrixCycles = peak > 0 ? rounding * facts.flops / peak * simdClocks : 0;
+  }
+  return facts;
 }
 
 LaunchProfile profileLaunch(const LaunchPlan &launch, std::span<const LoopSummary> loops,

@@ -24,8 +24,10 @@ struct ProblemFacts {
   double flops = 0, compulsoryBytes = 0;
   double inputBytes = 0; ///< of the compulsory bytes: what is read
   double sustainedMatrixFraction = 1;
+  /// Of all SIMDs together, with the fastest instruction and no padding; 0: nothing known.
+  double leastMatrixCycles = 0;
 };
-ProblemFacts problemFacts(const Problem &problem);
+ProblemFacts problemFacts(const Problem &problem, const Target &target);
 
 /// Where a launch's operands come from.
 enum class ReadsFrom : std::uint8_t {

@@ -10,7 +10,8 @@ LoopSummary summarise(const LoopTotals &loop) {
           .length = static_cast<float>(loop.length),
           .barriers = loop.barriers,
           .loads = loop.loads,
-          .maxAhead = loop.maxAhead};
+          .maxAhead = loop.maxAhead,
+          .loadDistance = static_cast<float>(loop.loadDistance)};
 }
 
 } // namespace kw

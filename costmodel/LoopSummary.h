@@ -16,8 +16,9 @@ struct LoopSummary {
   float recurrence = 0; ///< maximum over cycles of latency / distance
   float length = 0;     ///< start to end of one iteration on its own
   int barriers = 0;
-  int loads = 0;    ///< global loads, also straight to LDS
-  int maxAhead = 0; ///< iterations between a load and its use
+  int loads = 0;          ///< global loads, also straight to LDS
+  int maxAhead = 0;       ///< iterations between a load and its use
+  float loadDistance = 0; ///< iterations between a load and the wait for it; 0: within one
 };
 
 LoopSummary summarise(const LoopTotals &loop);

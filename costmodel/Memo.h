@@ -43,6 +43,12 @@ public:
     return slots[at].value;
   }
 
+  /// Value of `key` if it was made already; null: not (any more).
+  const Value *known(std::uint64_t key) const {
+    const Slot &slot = slots[slotOf(key)];
+    return slot.used ? &slot.value : nullptr;
+  }
+
   std::size_t size() const { return count; }
   static constexpr std::size_t maxEntries = std::size_t{1} << 17;
 

@@ -293,6 +293,31 @@ int LoopBuilder::maxAhead() const {
   return ahead;
 }
 
+double LoopBuilder::loadDistance(const std::vector<int> &order) const {
+  std::vector<int> matrixBefore(vertices.size());
+  int matrix = 0;
+  for (const int vertex : order) {
+    matrixBefore[vertex] = matrix;
+    matrix += vertices[vertex].op.kind == TileOpKind::matrix ? 1 : 0;
+  }
+  std::optional<double> least;
+  for (std::size_t to = 0; to < vertices.size(); ++to) {
+    const TileOp &wait = vertices[to].op;
+    double longest = 0;
+    for (std::size_t from = 0; from < vertices.size() && wait.kind == TileOpKind::wait; ++from) {
+      if (wait.pendingVector >= 0 && isWaitedFor(wait, vertices[from].op)) {
+        const double between = matrixBefore[to] - matrixBefore[from];
+        longest =
+            std::max(longest, vertices[from].op.ahead - wait.ahead + between / std::max(1, matrix));
+      }
+    }
+    if (longest > 0) {
+      least = std::min(least.value_or(longest), longest);
+    }
+  }
+  return least.value_or(0);
+}
+
 double LoopBuilder::recurrence(const std::vector<int> &order) const {
   const std::optional<double> interval = steadyInterval(order, order.size(), arcs);
   return interval ? *interval : maximumCycleRatio(graph());
@@ -418,6 +443,7 @@ LoopTotals LoopBuilder::totals(LoopOrder loopOrder) {
   totals.recurrenceInterval =
       loopOrder == LoopOrder::pingpong ? recurrenceOfGroups(order, ownArcs) : recurrence(order);
   totals.maxAhead = maxAhead();
+  totals.loadDistance = loadDistance(order);
   for (const LoopVertex &vertex : vertices) {
     const TileOpKind kind = vertex.op.kind;
     totals.barriers += kind == TileOpKind::barrier ? vertex.op.count : 0;

@@ -68,6 +68,7 @@ private:
 
   ResourceUse total() const;
   int maxAhead() const;
+  double loadDistance(const std::vector<int> &order) const;
   double recurrence(const std::vector<int> &order) const;
   double recurrenceOfGroups(const std::vector<int> &order,
                             const std::vector<LoopArc> &ownArcs) const;

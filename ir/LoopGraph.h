@@ -108,6 +108,9 @@ struct LoopTotals {
   int maxAhead = 0;
   int barriers = 0;
   int loads = 0; ///< global loads, also straight to LDS
+  /// Iterations from a load to the wait for it: whole ones, and of the rest the share of the matrix
+  /// instructions between. The least over the waits; of the loads of a wait the first one counts.
+  double loadDistance = 0;
 };
 
 struct LoopGraph {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace kw {
@@ -32,6 +33,12 @@ public:
 
   bool wants(const RankedTime &place) const {
     return kept.size() < k || (k > 0 && place < kept.front().place);
+  }
+
+  /// Nothing that takes longer is wanted.
+  double limitUs() const {
+    return kept.size() < k || k == 0 ? std::numeric_limits<double>::infinity()
+                                     : kept.front().place.timeUs;
   }
 
   /// A schedule that is wanted.

@@ -27,7 +27,7 @@ public:
   GemmKernel(gpu::GPUModuleOp module, const KernelRequest &request, const LaunchPlan &launch,
              const LaunchInterface &interface)
       : request(request), gemm(request.problem.gemm()),
-        schedule(std::get<GemmSchedule>(request.schedule)), launch(launch),
+        schedule(std::get<GemmSchedule>(request.schedule)), launch(launch), interface(interface),
         shell(module, interface,
               {launch.registers.agpr(), /*pinOrder=*/true, schedule.pipeline.wavesPerSimd,
                /*batched=*/true}),
@@ -61,7 +61,12 @@ private:
     LLVM::BrOp::create(builder, tiles.loc, first, turn);
     Value id = turn->addArgument(first.getType(), tiles.loc);
     builder.setInsertionPointToEnd(turn);
-    item.index = again(item.index);
+    item.index = again(item.index, "=v,0");
+    for (const KernelArgument &size : interface.arguments) {
+      if (size.kind != KernelArgument::Kind::pointer) {
+        shell.replaceArgument(size.name, again(shell.argument(size.name), "=s,0"));
+      }
+    }
     emitTile(id);
     Value next = tiles.add(id, launch.mapping.walkers);
     Value more = tiles.lessThan(next, all);
@@ -74,9 +79,9 @@ private:
 
   /// The same value as far as LLVM cannot tell: what follows from it is computed here, not kept in
   /// registers from turn to turn.
-  Value again(Value value) {
+  Value again(Value value, llvm::StringRef registers) {
     return LLVM::InlineAsmOp::create(tiles.builder, tiles.loc, value.getType(), value, "; turn",
-                                     "=v,0", /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                     registers, /*has_side_effects=*/true, /*is_align_stack=*/false,
                                      LLVM::tailcallkind::TailCallKind::None,
                                      /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr)
         .getRes();
@@ -291,6 +296,7 @@ private:
   const Gemm &gemm;
   const GemmSchedule &schedule;
   const LaunchPlan &launch;
+  const LaunchInterface &interface;
   KernelShell shell;
   TileBuilder &tiles;
   WorkItem item;

@@ -106,7 +106,14 @@ bool KernelShell::hasArgument(std::string_view name) const {
                      [&](const KernelArgument &argument) { return argument.name == name; });
 }
 
+void KernelShell::replaceArgument(std::string_view name, Value value) {
+  replaced.insert_or_assign(std::string(name), value);
+}
+
 Value KernelShell::argument(std::string_view name) const {
+  if (const auto other = replaced.find(name); other != replaced.end()) {
+    return other->second;
+  }
   for (auto [index, argument] : llvm::enumerate(interface.arguments)) {
     if (argument.name == name) {
       return function.getArgument(index);

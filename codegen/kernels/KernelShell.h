@@ -8,7 +8,10 @@
 #include "codegen/kernels/TileBuilder.h"
 #include "ir/KernelPlan.h"
 
+#include <functional>
+#include <map>
 #include <mlir/Dialect/GPU/IR/GPUDialect.h>
+#include <string>
 #include <string_view>
 
 namespace kw {
@@ -28,6 +31,8 @@ public:
   /// The argument of this name; it must exist.
   mlir::Value argument(std::string_view name) const;
   bool hasArgument(std::string_view name) const;
+  /// What `argument` gives from now on: the same, where LLVM must not see that.
+  void replaceArgument(std::string_view name, mlir::Value value);
   /// A static LDS allocation of its own. LLVM knows exactly which accesses concern it, so each
   /// pipeline stage gets one: that avoids waits for loads to other stages.
   mlir::Value makeLds(std::string_view name, std::int64_t bytes);
@@ -38,6 +43,7 @@ private:
   mlir::gpu::GPUModuleOp module;
   mutable mlir::LLVM::LLVMFuncOp function; ///< MLIR handles have no const accessors
   const LaunchInterface &interface;
+  std::map<std::string, mlir::Value, std::less<>> replaced;
 };
 
 } // namespace kw

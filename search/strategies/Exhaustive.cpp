@@ -2,20 +2,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The whole legal space, estimated in a stream; schedules are asked in the order of the model. Only
-// the best are kept: when they have all been asked, the next best come from another pass.
+// the best are kept: when they have all been asked, the next best come from another pass. What is
+// surely worse than all that are kept gets a lower bound instead of an estimate.
 #include "search/TopK.h"
 #include "search/strategies/Strategies.h"
 
 #include <atomic>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 namespace kw {
 namespace {
 
-constexpr std::uint64_t chunkSize = 1 << 15; ///< schedules a thread takes at a time
+constexpr std::uint64_t chunkSize = 1 << 13; ///< schedules a thread takes at a time
 constexpr std::size_t smallestPass = 1024;   ///< schedules that a pass keeps at least
+
+/// Chunks in an order that soon has seen every corner of the space: the sooner good schedules are
+/// known, the more others need no estimate. A step near the golden section, prime to the number.
+std::uint64_t goldenStep(std::uint64_t chunks) {
+  auto step = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(0.618 * double(chunks)));
+  while (std::gcd(step, chunks) != 1) {
+    ++step;
+  }
+  return step;
+}
 
 class Exhaustive final : public Strategy {
 public:
@@ -69,11 +81,13 @@ private:
     CostModel model(space.problem(), target);
     TopK top(k);
     const std::uint64_t size = space.size();
-    for (std::uint64_t first = chunkSize * nextChunk++; first < size;
-         first = chunkSize * nextChunk++) {
+    const std::uint64_t chunks = (size + chunkSize - 1) / chunkSize;
+    const std::uint64_t step = goldenStep(chunks);
+    for (std::uint64_t chunk = nextChunk++; chunk < chunks; chunk = nextChunk++) {
+      const std::uint64_t first = chunk * step % chunks * chunkSize;
       std::uint64_t rank = first;
       space.forRange(first, std::min(first + chunkSize, size), [&](const Schedule &schedule) {
-        const RankedTime place{model.timeUs(schedule), rank++};
+        const RankedTime place{model.timeUs(schedule, top.limitUs()), rank++};
         if (place > after && top.wants(place)) {
           top.add({place, schedule});
         }

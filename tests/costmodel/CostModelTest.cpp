@@ -154,6 +154,32 @@ TEST(CostModel, MemoChangesNothing) {
   }
 }
 
+TEST(CostModel, WhatIsAboveTheLimitIsNoEstimateButABound) {
+  std::mt19937_64 random(11);
+  int bounds = 0;
+  for (const std::string_view text : problems) {
+    const Problem problem = problemOf(text);
+    CostModel exact(problem, samples::gfx950());
+    double least = 1e30;
+    for (const Schedule &schedule : randomSchedules(problem, samples::gfx950(), 60, random)) {
+      const double us = exact.timeUs(schedule);
+      least = std::min(least, us);
+      for (const double limit : {least, us, us / 2, 2 * us}) {
+        CostModel fresh(problem, samples::gfx950()); // knows no loop
+        const double quick = fresh.timeUs(schedule, limit);
+        if (us <= limit) {
+          EXPECT_EQ(quick, us) << print(schedule);
+        } else {
+          EXPECT_GT(quick, limit) << print(schedule);
+          EXPECT_LE(quick, us) << print(schedule);
+          bounds += quick < us ? 1 : 0;
+        }
+      }
+    }
+  }
+  EXPECT_GT(bounds, 100);
+}
+
 TEST(CostModel, CompiledFactsReplaceExpectedRegisters) {
   CostModel model(problemOf(problems[0]), samples::gfx950());
   const Schedule schedule = scheduleOf("gemm.1:tile=128x128x64");

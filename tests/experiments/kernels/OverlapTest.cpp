@@ -58,6 +58,7 @@ TEST(Overlap, PersistentWorkgroupsOnASmallDevice) {
        {"gemm.1:tile=32x64x64,grid=persistent,xcd=0,group=0",
         "gemm.1:tile=32x64x64,grid=persistent,schedule=interleaved,acc=agpr,fragments=1,xcd=0",
         "gemm.1:tile=64x64x64,waves=2x4,grid=persistent,schedule=pingpong,xcd=0",
+        "gemm.1:tile=32x64x32,a=lds,b=lds,stages=3,prefetch=2,fragments=1,grid=persistent,xcd=0",
         "gemm.1:tile=32x32x64,waves=1x1,grid=persistent,a=lds,b=lds,prefetch=2,xcd=0"}) {
     for (const int k : {40, 64, 200}) {
       expectRight(fmt::format("gemm m=500 n=1000 k={} dtype=f16 b=nk", k), schedule, small);

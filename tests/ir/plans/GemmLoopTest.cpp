@@ -271,6 +271,29 @@ TEST(GemmLoop, BodiesInQuadrants) {
   EXPECT_THAT(waits(mainLoop(squareProblem(), schedule)), testing::ElementsAre(4, 4));
 }
 
+TEST(GemmLoop, LoadDistanceIsFromTheLoadToItsWait) {
+  const auto distance = [](GemmSchedule schedule) {
+    UnfinishedLoop loop =
+        gemmLoop(squareProblem(), schedule, gfx950(), {RegionKind::mainLoop, 0, 0});
+    return loop.builder.totals(loop.order).loadDistance;
+  };
+  EXPECT_EQ(distance(small(direct, direct, 2, 1)), 1);
+  EXPECT_EQ(distance(small(direct, direct, 3, 2)), 2);
+  EXPECT_EQ(distance(small(lds, lds, 2, 1)), 1); // from the top to the end of an iteration
+  EXPECT_EQ(distance(small(lds, lds, 2, 2)), 1); // from top to top
+  GemmSchedule schedule;
+  schedule.tiling = {128, 128, 64, 2, 4, 16, 16, 32};
+  schedule.pipeline.fragmentsAhead = 1;
+  EXPECT_EQ(distance(schedule), 1);
+  schedule.pipeline.fragmentsAhead = 0;
+  schedule.pipeline.quadrants = true;
+  EXPECT_EQ(distance(schedule), 1.5);
+  schedule.pipeline.order = LoopOrder::pingpong;
+  EXPECT_EQ(distance(schedule), 1);
+  schedule.pipeline.quadrants = false; // of the second cluster's barrier, in the same step
+  EXPECT_EQ(distance(schedule), 0.5);
+}
+
 TEST(GemmLoop, SerpentineNeighboursShareAnOperand) {
   for (const auto &[rows, columns] : {std::pair(4, 8), std::pair(8, 4), std::pair(1, 3)}) {
     std::set<std::pair<int, int>> seen;
