@@ -39,9 +39,11 @@ struct StrategyRow {
   std::string_view name, meaning;
   std::unique_ptr<Strategy> (*make)(const StrategyContext &);
 };
-/// "exhaustive" (all by model, best first), "random", "evolutionary".
+/// "exhaustive" (all by model, best first), "random", "evolutionary", "climb" (a spread by model).
 std::span<const StrategyRow> strategies();
 /// nullptr: unknown.
 const StrategyRow *findStrategy(std::string_view name);
+/// Where nobody chose: "exhaustive", or "climb" where that would take too long.
+std::string_view usualStrategy(const Space &space);
 
 } // namespace kw

@@ -7,6 +7,7 @@
 #include "experiments/rungs/TargetSupport.h"
 #include "experiments/support/FirstError.h"
 #include "runtime/Device.h"
+#include "search/Space.h"
 #include "search/Strategy.h"
 
 #include <fmt/format.h>
@@ -17,10 +18,12 @@ namespace kw {
 
 namespace {
 
+constexpr std::string_view automatic = "auto"; ///< what search thinks usual for the space
+
 struct Options {
   std::vector<std::string> words;
   std::optional<std::string> suite;
-  std::string generator = "kw", strategy = "exhaustive", budget = "64evals";
+  std::string generator = "kw", strategy{automatic}, budget = "64evals";
   std::string rungs, device = "emulated", out, cluster;
   bool deterministic = false;
   int top = 10;
@@ -28,12 +31,12 @@ struct Options {
 };
 
 Expected<void> checkStrategy(const std::string &name) {
-  if (findStrategy(name) != nullptr) {
+  if (name == automatic || findStrategy(name) != nullptr) {
     return {};
   }
-  std::string names;
+  std::string names(automatic);
   for (const StrategyRow &row : strategies()) {
-    names += (names.empty() ? "" : ", ") + std::string(row.name);
+    names += ", " + std::string(row.name);
   }
   return badInput(fmt::format("unknown strategy '{}', expected one of {}", name, names));
 }
@@ -109,6 +112,14 @@ Expected<void> checkTarget(const TuneSpec &spec) {
   return checkCompiles(spec.problem, *spec.target);
 }
 
+/// Records and results name what was chosen.
+void chooseStrategy(TuneSpec &spec) {
+  if (spec.strategy == automatic) {
+    const bool ours = spec.generator == name(Generator::kw);
+    spec.strategy = ours ? usualStrategy(Space(spec.problem, *spec.target)) : "exhaustive";
+  }
+}
+
 Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
   const Expected<std::vector<Problem>> list = problems(options);
   if (!list) {
@@ -131,6 +142,7 @@ Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
     }
     request.specs.push_back(*spec);
     request.specs.back().problem = problem;
+    chooseStrategy(request.specs.back());
     if (Expected<void> supported = checkTarget(request.specs.back()); !supported) {
       return tl::unexpected(supported.error());
     }

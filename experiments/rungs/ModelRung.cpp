@@ -61,7 +61,7 @@ Expected<Schedule> bestByModel(const Problem &problem, const Target &target, int
   }
   const Space space(problem, target, generator);
   const StrategyContext context{space, target, seed, jobs};
-  const std::vector<Schedule> best = findStrategy("exhaustive")->make(context)->ask(1);
+  const std::vector<Schedule> best = findStrategy(usualStrategy(space))->make(context)->ask(1);
   if (best.empty()) {
     return tl::unexpected(nothingLegalError(problem, target, generator));
   }

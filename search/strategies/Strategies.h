@@ -9,6 +9,7 @@
 
 namespace kw {
 
+std::unique_ptr<Strategy> makeClimb(const StrategyContext &context);
 std::unique_ptr<Strategy> makeExhaustive(const StrategyContext &context);
 std::unique_ptr<Strategy> makeRandom(const StrategyContext &context);
 std::unique_ptr<Strategy> makeEvolutionary(const StrategyContext &context);

@@ -50,11 +50,11 @@ TEST_P(EveryStrategy, AsksNoMoreThanWanted) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategy,
-                         testing::Values("exhaustive", "random", "evolutionary"),
+                         testing::Values("exhaustive", "random", "evolutionary", "climb"),
                          [](const auto &info) { return info.param; });
 
 TEST(Strategies, AreFoundByName) {
-  EXPECT_EQ(strategies().size(), 3u);
+  EXPECT_EQ(strategies().size(), 4u);
   for (const StrategyRow &row : strategies()) {
     EXPECT_EQ(findStrategy(row.name), &row);
     EXPECT_FALSE(row.meaning.empty());
