@@ -255,7 +255,9 @@ std::vector<int> LoopBuilder::orderOf(LoopOrder loopOrder) const {
   }
   std::vector<bool> late(vertices.size());
   for (std::size_t vertex = 0; vertex < vertices.size(); ++vertex) {
-    late[vertex] = vertices[vertex].op.kind == TileOpKind::ldsRead;
+    // What is read a step ahead is free to come soon: the plan says when its registers are free.
+    const TileOp &op = vertices[vertex].op;
+    late[vertex] = op.kind == TileOpKind::ldsRead && op.ahead == 0;
   }
   return orderBySlots(moduloSchedule(uses, arcs, late).slots);
 }

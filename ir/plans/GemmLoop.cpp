@@ -161,6 +161,7 @@ private:
   void matrixOf(Slices slices);
   void readsAndMatrix();
   void connectMatrix();
+  void reuseRegisters();
   void prioritise(bool raised);
   int barrierLatency() const { return schedule.waves() > 1 ? barrierCycles : 0; }
   void matrix(int slice, FragmentPair pair);
@@ -399,6 +400,22 @@ void GemmBody::connectMatrix() {
   }
   for (std::size_t accumulator = 0; accumulator < firstOf.size(); ++accumulator) {
     builder.depend(lastOf[accumulator], firstOf[accumulator], matrixCycles, 1);
+  }
+  reuseRegisters();
+}
+
+/// What is read for the next step takes the registers of the same fragment of this step, where all
+/// its products are listed before.
+void GemmBody::reuseRegisters() {
+  const auto follow = [&](Operand &operand, const Product &product, int fragment) {
+    const int read = operand.read(product.slice, fragment);
+    if (isAhead(operand, product.slice, fragment) && product.vertex < read) {
+      builder.depend(product.vertex, read, issueCycles);
+    }
+  };
+  for (const Product &product : products) {
+    follow(a, product, product.pair.row);
+    follow(b, product, product.pair.column);
   }
 }
 

@@ -254,3 +254,36 @@ TEST(RmsNormAxes, OccupancyIsReached) {
   EXPECT_NE(seven.hsaco, norm("waves=4,rows=1").hsaco);
   EXPECT_EQ(norm("waves=4,rows=1,passes=2,occupancy=8").resources.occupancy, 8);
 }
+
+TEST(GemmAxes, WavesFromOneToSixteen) {
+  EXPECT_EQ(gemm("tile=32x32x64,waves=1x1").workItems, 64u);
+  EXPECT_EQ(gemm("tile=32x64x64,waves=1x2").workItems, 128u);
+  EXPECT_EQ(gemm("waves=4x4,schedule=interleaved").workItems, 1024u);
+  // A wave alone waits for nobody.
+  EXPECT_EQ(gemm("tile=32x32x64,waves=1x1").count(InstructionClass::barrier), 0);
+}
+
+TEST(GemmAxes, PriorityIsRaisedAndLoweredAroundClusters) {
+  EXPECT_EQ(gemm("").countMnemonic("s_setprio"), 0);
+  EXPECT_EQ(gemm("prio=1").countMnemonic("s_setprio"), 2 * 2); // stages
+  EXPECT_EQ(gemm("waves=2x4,schedule=pingpong,prio=1").countMnemonic("s_setprio"), 2 * 2 * 2);
+}
+
+TEST(GemmAxes, PingPongMeetsFourTimesAStep) {
+  EXPECT_EQ(gemm("waves=2x4,schedule=serial").inLoop()[InstructionClass::barrier], 2);
+  EXPECT_EQ(gemm("waves=2x4,schedule=pingpong").inLoop()[InstructionClass::barrier], 2 * 4);
+}
+
+TEST(GemmAxes, QuadrantsMeetTwiceAStep) {
+  EXPECT_EQ(gemm("quad=1").inLoop()[InstructionClass::barrier], 2 * 2);
+}
+
+TEST(GemmAxes, OccupancyLimitsRegisters) {
+  const std::string decisions = "tile=128x128x32,schedule=interleaved";
+  EXPECT_LE(gemm(decisions + ",occupancy=4").resources.vgpr, 128);
+}
+
+TEST(GemmAxes, PersistentWorkgroupsLoopOverTiles) {
+  EXPECT_EQ(gemm("").code.loops().size(), 1u);
+  EXPECT_EQ(gemm("grid=persistent").code.loops().size(), 2u);
+}

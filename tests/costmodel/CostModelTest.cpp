@@ -1,6 +1,8 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "costmodel/CostModel.h"
+
+#include "costmodel/Constants.h"
 #include "ir/Decision.h"
 #include "ir/Rule.h"
 #include "tests/costmodel/Samples.h"
@@ -152,6 +154,24 @@ TEST(CostModel, MemoChangesNothing) {
       EXPECT_EQ(cold.timeUs(schedules[i]), first[i]);
     }
   }
+}
+
+TEST(CostModel, PersistentWorkgroupsStartAndEndOnce) {
+  const Problem problem = problemOf("gemm m=8192 n=8192 k=4096 dtype=bf16 b=nk");
+  CostModel model(problem, samples::gfx950());
+  // 1,024 tiles, one a CU: four rounds.
+  const Estimate tiles = model.estimate(scheduleOf("gemm.1:tile=256x256x64,waves=2x4"));
+  const Estimate persistent =
+      model.estimate(scheduleOf("gemm.1:tile=256x256x64,waves=2x4,grid=persistent"));
+  const auto part = [](const Estimate &estimate, Term term) {
+    return estimate.termsUs[static_cast<std::size_t>(term)];
+  };
+  const double clock = samples::gfx950().peakClockHz * 1e-6;
+  EXPECT_NEAR(part(tiles, Term::prologue) - part(persistent, Term::prologue),
+              3 * constants::waveStartCycles / clock, 1e-9);
+  EXPECT_NEAR(part(tiles, Term::epilogue) - part(persistent, Term::epilogue),
+              3 * constants::storeRetireCycles / clock, 1e-9);
+  EXPECT_EQ(part(tiles, Term::lastRound), part(persistent, Term::lastRound));
 }
 
 TEST(CostModel, WhatIsAboveTheLimitIsNoEstimateButABound) {
