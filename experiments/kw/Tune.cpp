@@ -115,8 +115,7 @@ Expected<void> checkTarget(const TuneSpec &spec) {
 /// Records and results name what was chosen.
 void chooseStrategy(TuneSpec &spec) {
   if (spec.strategy == automatic) {
-    const bool ours = spec.generator == name(Generator::kw);
-    spec.strategy = ours ? usualStrategy(Space(spec.problem, *spec.target)) : "exhaustive";
+    spec.strategy = usualStrategy(Space(spec.problem, *spec.target, spec.generator));
   }
 }
 
