@@ -141,7 +141,9 @@ Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
     }
     request.specs.push_back(*spec);
     request.specs.back().problem = problem;
-    chooseStrategy(request.specs.back());
+    if (kind) {
+      chooseStrategy(request.specs.back());
+    }
     if (Expected<void> supported = checkTarget(request.specs.back()); !supported) {
       return tl::unexpected(supported.error());
     }
