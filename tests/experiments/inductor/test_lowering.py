@@ -64,8 +64,8 @@ def compile_table(on_fake_gpu, folder, table, **bundle):
 def test_differences_to_the_prediction_are_found(on_fake_gpu, tmp_path):
     """LDS predicted wrongly, and a row that spills: the tool says so and fails."""
     honest = key("mm", matrices(F16, 64, 64, 64))
-    spilling = key("mm", matrices(F16, 4096, 4096, 4096))
-    table = {honest: [row(32, 32, 32, 64)], spilling: [row(256, 256, 64, 4096, warps=1)]}
+    spilling = key("mm", matrices(F16, 512, 512, 512))
+    table = {honest: [row(32, 32, 32, 64)], spilling: [row(256, 128, 16, 512, warps=1, stages=1)]}
     predicted = [{"key": honest, "row": 0, "lds_bytes": 1, "vgpr": 32, "agpr": 0}]
     run, (first, second) = compile_table(on_fake_gpu, tmp_path, table, lookup=predicted)
     assert run.returncode == 1
