@@ -18,6 +18,7 @@ void addLowering(mlir::OpPassManager &passes) {
   passes.addPass(createLowerMatrixPass());
   passes.addPass(createLowerReductionsPass());
   passes.addPass(createLowerSyncPass());
+  passes.addPass(createLowerAtomicsPass());
 }
 
 } // namespace kw

@@ -8,8 +8,8 @@ namespace kw {
 namespace {
 
 constexpr std::array<std::string_view, termCount> termNames{
-    "launch", "prologue", "matrix",    "lds",     "vector_alu", "issue",    "l2",
-    "mall",   "hbm",      "in_flight", "barrier", "last_round", "epilogue", "residual",
+    "launch", "prologue",  "matrix",  "lds",        "vector_alu", "issue",     "l2",       "mall",
+    "hbm",    "in_flight", "barrier", "last_round", "epilogue",   "reduction", "residual",
 };
 
 } // namespace

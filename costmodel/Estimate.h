@@ -27,6 +27,7 @@ enum class Term : std::uint8_t {
   barrier,
   lastRound,
   epilogue,
+  reduction,
   residual,
 };
 inline constexpr std::size_t termCount = static_cast<std::size_t>(Term::residual) + 1;

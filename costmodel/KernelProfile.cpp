@@ -59,7 +59,10 @@ void addRegions(LaunchProfile &profile, const LaunchPlan &launch, const KindMean
             trips / (loop.loadDistance > 0 ? loop.loadDistance : std::max(1, loop.maxAhead));
       }
     } else {
-      (prologue ? profile.prologueCycles : profile.epilogueCycles) += trips * loop.length;
+      const bool reduction = launch.regions[i].kind == RegionKind::reduction;
+      (prologue    ? profile.prologueCycles
+       : reduction ? profile.reductionCycles
+                   : profile.epilogueCycles) += trips * loop.length;
       profile.startLoads += prologue && loop.loads > 0 ? trips : 0;
     }
   }
@@ -94,11 +97,12 @@ double outputBytes(const Problem &problem) {
 }
 
 struct TrafficSums {
-  SharedBytes read;      ///< of one workgroup, as requested
-  double again = 0;      ///< of one workgroup: what it reads a second time
-  double uniqueRead = 0; ///< of the launch, each tile once
-  double written = 0;    ///< of the launch
-  double stores = 0;     ///< instructions of one workgroup
+  SharedBytes read;                           ///< of one workgroup, as requested
+  double again = 0;                           ///< of one workgroup: what it reads a second time
+  double uniqueRead = 0;                      ///< of the launch, each tile once
+  double written = 0;                         ///< of the launch
+  double stores = 0;                          ///< instructions of one workgroup
+  double partialRead = 0, partialWritten = 0; ///< of the launch: sums of splits
 };
 
 bool isReadBefore(const LaunchPlan &launch, const TileTraffic &traffic) {
@@ -115,9 +119,18 @@ TrafficSums sumTraffic(const LaunchPlan &launch, const KindMeans &means, double 
   TrafficSums sums;
   for (const TileTraffic &traffic : launch.traffic) {
     const double used = (traffic.byTileM ? usedM : 1) * (traffic.byTileN ? usedN : 1);
-    const double rows = used * traffic.rows * (traffic.perTrip ? steps : 1);
+    const bool partial = traffic.operand == TileOperand::partial;
+    // What is not part of the loop happens once for all splits of a tile.
+    const double share = traffic.perTrip || partial ? 1 : 1.0 / mapping.splits;
+    const double rows = share * used * traffic.rows * (traffic.perTrip ? steps : 1);
+    if (partial || traffic.write) {
+      const double moved = rows * traffic.bytesPerRow * static_cast<double>(means.count);
+      (!partial ? sums.written : traffic.write ? sums.partialWritten : sums.partialRead) += moved;
+    }
+    if (partial && !traffic.write) {
+      continue;
+    }
     if (traffic.write) {
-      sums.written += rows * traffic.bytesPerRow * static_cast<double>(means.count);
       // Lanes outside the result are masked, not saved.
       sums.stores += static_cast<double>(traffic.rows) * traffic.bytesPerRow /
                      (static_cast<double>(target.waveSize) * std::max(1, traffic.vectorBytes));
@@ -132,7 +145,8 @@ TrafficSums sumTraffic(const LaunchPlan &launch, const KindMeans &means, double 
                      : (traffic.byTileN ? sums.read.byN : sums.read.byNone)) += bytes;
     const double copies = (traffic.byTileM ? static_cast<double>(mapping.tilesM) : 1.0) *
                           (traffic.byTileN ? sharedTiles(mapping.tilesN, traffic.shareN) : 1.0) *
-                          (traffic.byBatch ? static_cast<double>(mapping.batches) : 1.0);
+                          (traffic.byBatch ? static_cast<double>(mapping.batches) : 1.0) *
+                          (traffic.perTrip ? mapping.splits : 1);
     sums.uniqueRead += rows * traffic.bytesPerRow * copies;
   }
   return sums;
@@ -153,9 +167,9 @@ void addMemoryLevels(LaunchProfile &profile, const LaunchPlan &launch, TrafficSu
   }
   profile.loadBytes =
       sums.read.byM + sums.read.byN + sums.read.byBoth + sums.read.byNone + sums.again;
-  profile.writtenBytes = sums.written;
+  profile.writtenBytes = sums.written + sums.partialWritten;
   profile.storeInstructions = sums.stores;
-  profile.l2ReadBytes = workgroups * profile.loadBytes;
+  profile.l2ReadBytes = workgroups * profile.loadBytes + sums.partialRead;
 
   const std::int64_t residentPerXcd =
       std::max<std::int64_t>(1, std::int64_t{profile.workgroupsPerCu} * target.cus / target.xcds);
@@ -165,14 +179,17 @@ void addMemoryLevels(LaunchProfile &profile, const LaunchPlan &launch, TrafficSu
     beyondL2 = std::min(beyondL2, compulsory * target.xcds);
   }
   // What a workgroup reads again has left the L2 by then, but not the Infinity Cache.
-  profile.mallReadBytes = std::max(compulsory, beyondL2) + workgroups * sums.again;
+  // Partial sums come from other XCDs.
+  profile.mallReadBytes =
+      std::max(compulsory, beyondL2) + workgroups * sums.again + sums.partialRead;
 
   const bool fits = compulsory <= static_cast<double>(target.mallBytes);
   profile.hbmReadBytes = fits && !cold ? 0 : compulsory;
   if (!fits) {
     const std::int64_t resident = std::int64_t{profile.workgroupsPerCu} * target.cus;
     const double beyondMall = workgroups * reuse(launch.mapping, 1, resident, sums.read);
-    profile.hbmReadBytes = std::max(compulsory, std::min(beyondMall, profile.mallReadBytes));
+    profile.hbmReadBytes =
+        std::max(compulsory, std::min(beyondMall, profile.mallReadBytes - sums.partialRead));
   }
 }
 

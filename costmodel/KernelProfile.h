@@ -55,7 +55,8 @@ struct LaunchProfile {
   double barriers = 0;
   double prologueCycles = 0;    ///< first instruction to first steady iteration
   double startLoads = 0;        ///< round trips to memory in there (an L2 hit is counted in it)
-  double epilogueCycles = 0;    ///< end of the last iteration to the last store
+  double reductionCycles = 0;   ///< end of the last iteration to the sum of all splits
+  double epilogueCycles = 0;    ///< from there to the last store
   double storeInstructions = 0; ///< of all its waves
   double loadBytes = 0;         ///< through the CU's L1
 

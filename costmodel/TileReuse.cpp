@@ -37,14 +37,17 @@ private:
 double bytesBeyondCache(const WorkgroupMapping &mapping, std::int64_t stride, std::int64_t window,
                         const SharedBytes &bytes) {
   assert(stride >= 1 && window >= 1);
-  const std::int64_t inBatch = (mapping.tiles() + stride - 1) / stride;
+  const std::int64_t inBatch = (mapping.pieces() + stride - 1) / stride;
   const std::int64_t resident = std::min(window, inBatch);
   DistinctCounter rows(resident), columns(resident);
   double least = bytes.byM + bytes.byN + bytes.byBoth + bytes.byNone;
   for (std::int64_t i = 0; i < resident; ++i) {
     const TileCoordinate tile = tileOf(mapping, i * stride);
-    const double fetched = static_cast<double>(rows.insert(tile.m)) * bytes.byM +
-                           static_cast<double>(columns.insert(tile.n)) * bytes.byN + bytes.byNone;
+    // Splits of a tile read different parts of its rows and columns.
+    const int split = mapping.splits == 1 ? 0 : splitOf(mapping, i * stride);
+    const auto row = static_cast<double>(rows.insert(tile.m * mapping.splits + split));
+    const auto column = static_cast<double>(columns.insert(tile.n * mapping.splits + split));
+    const double fetched = row * bytes.byM + column * bytes.byN + bytes.byNone;
     least = std::min(least, fetched / static_cast<double>(i + 1) + bytes.byBoth);
   }
   return least;
@@ -55,7 +58,8 @@ double TileReuse::operator()(const WorkgroupMapping &mapping, std::int64_t strid
   std::uint64_t key = static_cast<std::uint64_t>(window);
   for (const std::int64_t part :
        {mapping.tilesM, mapping.tilesN, static_cast<std::int64_t>(mapping.xcds),
-        static_cast<std::int64_t>(mapping.groupM), stride}) {
+        static_cast<std::int64_t>(mapping.groupM), static_cast<std::int64_t>(mapping.splits),
+        stride}) {
     key = mixInto(key, static_cast<std::uint64_t>(part));
   }
   for (const double part : {bytes.byM, bytes.byN, bytes.byBoth, bytes.byNone}) {

@@ -5,14 +5,17 @@
 // moves the operands, GemmSteps.h walks along k in the plan's order, GemmEpilogue.h stores.
 
 #include "codegen/kernels/GemmEpilogue.h"
+#include "codegen/kernels/GemmReduction.h"
 #include "codegen/kernels/GemmSteps.h"
 #include "codegen/kernels/Kernels.h"
 #include "codegen/kernels/OperandAccess.h"
 #include "ir/plans/GemmResult.h"
+#include "ir/plans/GemmSplit.h"
 
 #include <algorithm>
 #include <cassert>
 #include <fmt/format.h>
+#include <tuple>
 
 using namespace mlir;
 
@@ -108,7 +111,13 @@ private:
       tiles.wait(0, 0);
       tiles.barrier();
     }
-    storeResult(a.layout(), b.layout(), steps);
+    std::vector<Value> results = steps.all();
+    if (split) {
+      Value row = tiles.add(tiles.mul(tiles.batchIndex(), tilesM), tileRow);
+      Value number = tiles.add(tiles.mul(row, launch.mapping.tilesN), tileColumn);
+      results = reduceSplits(shell, schedule, item, {number, split}, results);
+    }
+    storeResult(a.layout(), b.layout(), results);
   }
 
   /// Only the waves of one group of a ping-pong schedule: the first half of them leads.
@@ -133,10 +142,15 @@ private:
   }
 
   void findTile(Value id) {
-    auto [row, column] =
-        tiles.tileOf(id, tilesM, launch.mapping.tilesN, launch.mapping.xcds, launch.mapping.groupM);
-    firstRow = tiles.mul(row, schedule.tiling.m);
-    firstColumn = tiles.mul(column, schedule.tiling.n);
+    const WorkgroupMapping &mapping = launch.mapping;
+    std::tie(tileRow, tileColumn) =
+        tiles.tileOf(id, tilesM, mapping.tilesN, mapping.xcds, mapping.groupM, mapping.splits);
+    if (mapping.splits > 1) {
+      split = tiles.splitOf(id, tilesM, mapping.tilesN, mapping.xcds, mapping.splits);
+      firstStep = tiles.mul(split, splitSteps(gemm, schedule));
+    }
+    firstRow = tiles.mul(tileRow, schedule.tiling.m);
+    firstColumn = tiles.mul(tileColumn, schedule.tiling.n);
     presentRows = tiles.umin(tiles.sub(m, firstRow), tiles.constant(schedule.tiling.m));
     if (gemm.n % schedule.tiling.n != 0) {
       presentColumns = tiles.umin(tiles.sub(tiles.constant(gemm.n), firstColumn),
@@ -228,11 +242,16 @@ private:
   int waveRow(int wave) const { return wave / schedule.tiling.wavesN; }
   int waveColumn(int wave) const { return wave % schedule.tiling.wavesN; }
 
-  GemmShape shape(const OperandTile &a, const OperandTile &b) const {
+  GemmShape shape(const OperandTile &a, const OperandTile &b) {
     const auto &tiling = schedule.tiling;
     GemmShape shape;
-    shape.steps = kSteps(gemm, tiling.k);
+    shape.steps = splitSteps(gemm, schedule);
     shape.firstSize = kRange(gemm, tiling.k, 0).size;
+    shape.leastSteps = splitRange(gemm, schedule, schedule.split.k - 1).count;
+    if (shape.leastSteps < shape.steps) {
+      Value rest = tiles.sub(tiles.constant(kSteps(gemm, tiling.k)), firstStep);
+      shape.presentSteps = tiles.umin(rest, tiles.constant(shape.steps));
+    }
     shape.tileK = tiling.k;
     shape.stages = schedule.pipeline.stages;
     shape.rows = a.fragments;
@@ -272,7 +291,7 @@ private:
             tiles.mul(allColumns(), elementBytes), Value(), input.type};
   }
 
-  void storeResult(const OperandTile &a, const OperandTile &b, const GemmSteps &steps) {
+  void storeResult(const OperandTile &a, const OperandTile &b, const std::vector<Value> &results) {
     ResultTarget target;
     target.result = result();
     target.columns = presentColumns;
@@ -288,8 +307,9 @@ private:
       fragments.firstRow.push_back(waveRow(wave) * a.waveRows);
       fragments.firstColumn.push_back(waveColumn(wave) * b.waveRows);
     }
-    emitResult(shell, gemm, target, fragments, item,
-               [&](int row, int column) { return steps.accumulator(row, column); });
+    emitResult(shell, gemm, target, fragments, item, [&](int row, int column) {
+      return results[static_cast<std::size_t>(row * b.fragments + column)];
+    });
   }
 
   const KernelRequest &request;
@@ -300,6 +320,8 @@ private:
   KernelShell shell;
   TileBuilder &tiles;
   WorkItem item;
+  Value split, firstStep; ///< of k; null: one workgroup does all steps
+  Value tileRow, tileColumn;
   Value m, tilesM, firstRow, firstColumn;
   Value presentRows, presentColumns; ///< of the output tile; columns null: all exist
 };

@@ -224,8 +224,11 @@ StepSource GemmSteps::fixedSource(OperandAccess &access, std::int64_t step) {
     return {tiles.constant(0), emptyBuffers[operand], 0};
   }
   const bool isShort = step == 0 && shape.firstSize != shape.tileK;
-  return {access.alongK(tiles, tiles.constant(beginOf(step))), buffers[operand],
-          isShort ? static_cast<int>(shape.firstSize) : 0};
+  Value scalar = access.alongK(tiles, tiles.constant(beginOf(step)));
+  if (shape.presentSteps && step >= shape.leastSteps) {
+    return whereExists(tiles.constant(step), access, scalar);
+  }
+  return {scalar, buffers[operand], isShort ? static_cast<int>(shape.firstSize) : 0};
 }
 
 /// Loads for steps behind the last one stay, so that every wait counts the same, but fetch nothing:
@@ -237,10 +240,15 @@ StepSource GemmSteps::loopSource(OperandAccess &access, std::int64_t step,
   Value k = tiles.add(tiles.mul(iteration.done, shape.tileK), begin);
   Value scalar = access.alongK(tiles, k);
   const std::int64_t largestStep = step + iteration.last - iteration.first;
-  if (largestStep < shape.steps) {
+  if (largestStep < (shape.presentSteps ? shape.leastSteps : shape.steps)) {
     return {scalar, buffers[operand], 0};
   }
-  Value exists = tiles.lessThan(tiles.add(iteration.done, step), tiles.constant(shape.steps));
+  return whereExists(tiles.add(iteration.done, step), access, scalar);
+}
+
+StepSource GemmSteps::whereExists(Value step, OperandAccess &access, Value scalar) {
+  Value steps = shape.presentSteps ? shape.presentSteps : tiles.constant(shape.steps);
+  Value exists = tiles.lessThan(step, steps);
   Value nothing = tiles.constant(0);
   Value bytes = tiles.select(exists, access.source().bytes, nothing);
   return {tiles.select(exists, scalar, nothing), tiles.buffer(access.source().base, bytes), 0};

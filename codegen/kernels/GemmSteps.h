@@ -17,8 +17,10 @@
 namespace kw {
 
 struct GemmShape {
-  std::int64_t steps = 0;     ///< along k
-  std::int64_t firstSize = 0; ///< k elements of step 0; the others have tileK
+  std::int64_t steps = 0;      ///< along k
+  std::int64_t leastSteps = 0; ///< that exist in every workgroup; the others may load nothing
+  mlir::Value presentSteps;    ///< i32: that exist in this one; null: all
+  std::int64_t firstSize = 0;  ///< k elements of step 0; the others have tileK
   int tileK = 0;
   int stages = 1;
   int rows = 0, columns = 0; ///< fragments of the wave's tile along m and n
@@ -37,10 +39,8 @@ public:
   void prologue(const LoopGraph &region);
   /// All steps: some peeled in front, so that the rest fills whole trips of a loop over all stages.
   void run(const LoopGraph &body);
-  /// Of fragment (row, column), after `run`.
-  mlir::Value accumulator(int row, int column) const {
-    return accumulators[static_cast<std::size_t>(row) * shape.columns + column];
-  }
+  /// Of all fragments, row by row, after `run`.
+  const std::vector<mlir::Value> &all() const { return accumulators; }
 
 private:
   /// Iteration `first + steps done by the loop`; nothing is dynamic outside the loop.
@@ -71,6 +71,8 @@ private:
   const StepSource &source(TileOperand operand, std::int64_t step, const Iteration &iteration);
   StepSource fixedSource(OperandAccess &access, std::int64_t step);
   StepSource loopSource(OperandAccess &access, std::int64_t step, const Iteration &iteration);
+  /// Nothing for steps that don't exist: an empty buffer and offset 0.
+  StepSource whereExists(mlir::Value step, OperandAccess &access, mlir::Value scalar);
   void startAccumulators(bool constantZero);
   OperandAccess &access(TileOperand operand) { return operand == TileOperand::a ? a : b; }
   int stageOf(std::int64_t step) const { return static_cast<int>(step % shape.stages); }

@@ -8,6 +8,7 @@
 
 #include <cassert>
 #include <mlir/Dialect/LLVMIR/ROCDLDialect.h>
+#include <numeric>
 
 using namespace mlir;
 
@@ -112,11 +113,17 @@ Value TileBuilder::batchIndex() {
 }
 
 std::pair<Value, Value> TileBuilder::tileOf(Value workgroup, Value tilesM, std::int64_t tilesN,
-                                            int xcds, int groupM) {
+                                            int xcds, int groupM, int splits) {
   auto tile =
       dialect::TileOfOp::create(builder, loc, builder.getI32Type(), builder.getI32Type(), workgroup,
-                                tilesM, static_cast<std::int32_t>(tilesN), xcds, groupM);
+                                tilesM, static_cast<std::int32_t>(tilesN), xcds, groupM, splits);
   return {tile.getM(), tile.getN()};
+}
+
+Value TileBuilder::splitOf(Value workgroup, Value tilesM, std::int64_t tilesN, int xcds,
+                           int splits) {
+  return dialect::SplitOfOp::create(builder, loc, builder.getI32Type(), workgroup, tilesM,
+                                    static_cast<std::int32_t>(tilesN), xcds, splits);
 }
 
 Value TileBuilder::buffer(Value base, Value bytes) {
@@ -134,6 +141,23 @@ Value TileBuilder::load(Type type, const GlobalAddress &address) {
 void TileBuilder::store(Value value, const GlobalAddress &address) {
   dialect::StoreOp::create(builder, loc, value, address.buffer, address.lane, address.scalar,
                            address.immediate);
+}
+
+void TileBuilder::atomicAdd(Value value, const GlobalAddress &address) {
+  dialect::AtomicAddOp::create(builder, loc, value, address.buffer, address.lane, address.scalar,
+                               address.immediate);
+}
+
+Value TileBuilder::arrive(Value buffer, Value lane) {
+  return dialect::ArriveOp::create(builder, loc, builder.getI32Type(), buffer, lane);
+}
+
+Value TileBuilder::join(Value first, Value second) {
+  const auto count = cast<VectorType>(first.getType()).getNumElements() +
+                     cast<VectorType>(second.getType()).getNumElements();
+  SmallVector<std::int32_t> mask(static_cast<std::size_t>(count));
+  std::iota(mask.begin(), mask.end(), 0);
+  return LLVM::ShuffleVectorOp::create(builder, loc, first, second, mask);
 }
 
 void TileBuilder::copyToLds(const GlobalAddress &source, Value lds, Value wave,

@@ -56,10 +56,19 @@ public:
   mlir::Value batchIndex();     ///< the workgroup's index along y
   /// Tile row and column of a workgroup (ir/WorkgroupMapping.h tileOf).
   std::pair<mlir::Value, mlir::Value> tileOf(mlir::Value workgroup, mlir::Value tilesM,
-                                             std::int64_t tilesN, int xcds, int groupM);
+                                             std::int64_t tilesN, int xcds, int groupM,
+                                             int splits = 1);
+  /// Which split of its tile it computes (ir/WorkgroupMapping.h splitOf).
+  mlir::Value splitOf(mlir::Value workgroup, mlir::Value tilesM, std::int64_t tilesN, int xcds,
+                      int splits);
   mlir::Value buffer(mlir::Value base, mlir::Value bytes);
   mlir::Value load(mlir::Type type, const GlobalAddress &address);
   void store(mlir::Value value, const GlobalAddress &address);
+  void atomicAdd(mlir::Value value, const GlobalAddress &address);
+  /// Arrivals before this wave's at the counter at `lane`, which only the first lane may reach.
+  mlir::Value arrive(mlir::Value buffer, mlir::Value lane);
+  /// One vector of the elements of both.
+  mlir::Value join(mlir::Value first, mlir::Value second);
   void copyToLds(const GlobalAddress &source, mlir::Value lds, mlir::Value wave,
                  std::int32_t immediate, int bytes);
   void storeLds(mlir::Value value, mlir::Value lds, mlir::Value lane, std::int32_t immediate);

@@ -125,16 +125,31 @@ std::pair<Value, Value> groupedTile(Arithmetic &math, Value position, Value tile
   return {math.add(firstM, math.sub(within, math.mul(column, rows))), column};
 }
 
+/// LLVM divides on the vector ALU; a tile is uniform and addresses want scalars.
+Value uniform(Arithmetic &math, Value value) {
+  return ROCDL::ReadfirstlaneOp::create(math.builder, math.loc, value.getType(), value);
+}
+
 void lower(dialect::TileOfOp op) {
   Arithmetic math(op);
-  Value total = math.mul(op.getTilesM(), math.constant(op.getTilesN()));
+  Value splits = math.constant(op.getSplits());
+  Value total =
+      math.mul(op.getTilesM(), math.constant(std::int64_t{op.getTilesN()} * op.getSplits()));
   Value position = remapXcd(math, op.getWorkgroup(), total, op.getXcds());
+  if (op.getSplits() > 1) {
+    position = math.div(position, splits);
+  }
   auto [m, n] = groupedTile(math, position, op.getTilesM(), op.getTilesN(), op.getGroupM());
-  // LLVM divides on the vector ALU; the tile is uniform and addresses want scalars.
-  auto uniform = [&](Value value) -> Value {
-    return ROCDL::ReadfirstlaneOp::create(math.builder, math.loc, value.getType(), value);
-  };
-  replace(op, {uniform(m), uniform(n)});
+  replace(op, {uniform(math, m), uniform(math, n)});
+}
+
+/// The arithmetic that it shares with tile_of is made once by LLVM.
+void lower(dialect::SplitOfOp op) {
+  Arithmetic math(op);
+  Value total =
+      math.mul(op.getTilesM(), math.constant(std::int64_t{op.getTilesN()} * op.getSplits()));
+  Value position = remapXcd(math, op.getWorkgroup(), total, op.getXcds());
+  replace(op, {uniform(math, math.rem(position, math.constant(op.getSplits())))});
 }
 
 void lower(dialect::BufferOp op) {
@@ -159,7 +174,7 @@ struct LowerIndicesPass : PassWrapper<LowerIndicesPass, OperationPass<>> {
     getOperation()->walk([](Operation *op) {
       llvm::TypeSwitch<Operation *>(op)
           .Case<dialect::MapIndexOp, dialect::PinScalarOp, dialect::LaneIndexOp,
-                dialect::WaveIndexOp, dialect::TileOfOp, dialect::BufferOp>(
+                dialect::WaveIndexOp, dialect::TileOfOp, dialect::SplitOfOp, dialect::BufferOp>(
               [](auto concrete) { lower(concrete); });
     });
   }

@@ -26,6 +26,7 @@ std::unique_ptr<mlir::Pass> createLowerMatrixPass();
 std::unique_ptr<mlir::Pass> createLowerReductionsPass();
 /// --kw-lower-sync: wait, barrier.
 std::unique_ptr<mlir::Pass> createLowerSyncPass();
+std::unique_ptr<mlir::Pass> createLowerAtomicsPass();
 
 /// For command lines: all of the above by name.
 void registerPasses();

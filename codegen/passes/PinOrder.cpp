@@ -22,7 +22,8 @@ constexpr llvm::StringLiteral pinOrderAttribute = "kw.pin_order";
 /// else it copies all AGPRs first and spills.
 bool isSlot(Operation *op) {
   return isa<dialect::LoadOp, dialect::CopyToLdsOp, dialect::StoreLdsOp, dialect::ReadFragmentOp,
-             dialect::MfmaOp, dialect::WaitOp, dialect::BarrierOp, ROCDL::SetPrioOp>(op);
+             dialect::MfmaOp, dialect::WaitOp, dialect::BarrierOp, dialect::ArriveOp,
+             ROCDL::SetPrioOp>(op);
 }
 
 void pinOrder(LLVM::LLVMFuncOp function) {

@@ -14,6 +14,7 @@ void registerPasses() {
   mlir::registerPass(createLowerMatrixPass);
   mlir::registerPass(createLowerReductionsPass);
   mlir::registerPass(createLowerSyncPass);
+  mlir::registerPass(createLowerAtomicsPass);
 }
 
 } // namespace kw

@@ -73,12 +73,11 @@ Json alignmentRow(const BundleEntry &entry, const Target &target) {
   return row;
 }
 
-std::int64_t workspaceBytes(const BundleEntry &entry, const Target &target) {
-  std::int64_t bytes = 0;
-  for (const PlanBuffer &buffer : makePlan(entry.problem, entry.schedule, target).buffers) {
-    bytes += buffer.role == BufferRole::workspace ? buffer.bytes : 0;
-  }
-  return bytes;
+Json workspaceRow(const WorkspaceInterface &workspace) {
+  return {{"name", workspace.name},
+          {"bytes", workspace.bytes},
+          {"zeroed", workspace.zeroedBefore},
+          {"reset", workspace.resetAfter}};
 }
 
 template <typename Row, typename Items, typename Make> Row arrayOf(const Items &items, Make make) {
@@ -109,7 +108,7 @@ Json kernelRow(const BundleEntry &entry, const Target &target) {
           {"sizes", interface.sizes},
           {"guards", interface.guards},
           {"alignment", alignmentRow(entry, target)},
-          {"workspace_bytes", workspaceBytes(entry, target)},
+          {"workspaces", arrayOf<Json>(interface.workspaces, workspaceRow)},
           {"launches", arrayOf<Json>(interface.launches, launchRow)},
           {"resources", arrayOf<Json>(entry.object.kernels, resourcesRow)},
           {"time_us", entry.timeUs},

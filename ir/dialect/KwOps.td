@@ -56,12 +56,23 @@ def Kw_TileOfOp : KwOp<"tile_of", [Pure]> {
     [0, tilesM * tilesN) for every tilesM >= 1.
   }];
   let arguments = (ins I32:$workgroup, I32:$tilesM, I32Attr:$tilesN, I32Attr:$xcds,
-                       I32Attr:$groupM);
+                       I32Attr:$groupM, DefaultValuedAttr<I32Attr, "1">:$splits);
   let results = (outs I32:$m, I32:$n);
   let assemblyFormat = [{
     $workgroup `of` $tilesM `x` $tilesN `xcds` $xcds `group` $groupM attr-dict
   }];
   let hasVerifier = 1;
+}
+
+def Kw_SplitOfOp : KwOp<"split_of", [Pure]> {
+  let summary = "which split of its output tile a workgroup computes";
+  let description = "ir/WorkgroupMapping.h `splitOf`; operands as of tile_of.";
+  let arguments = (ins I32:$workgroup, I32:$tilesM, I32Attr:$tilesN, I32Attr:$xcds,
+                       I32Attr:$splits);
+  let results = (outs I32:$split);
+  let assemblyFormat = [{
+    $workgroup `of` $tilesM `x` $tilesN `xcds` $xcds `splits` $splits attr-dict
+  }];
 }
 
 def Kw_BufferOp : KwOp<"buffer", [Pure]> {
@@ -93,6 +104,14 @@ def Kw_StoreOp : KwOp<"store", [MemoryEffects<[MemWrite]>]> {
   let assemblyFormat = [{
     $value `,` $buffer `[` $lane `,` $scalar `,` $immediate `]` attr-dict
     `:` type($value) `,` type($buffer)
+  }];
+}
+
+def Kw_AtomicAddOp : KwOp<"atomic_add", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "adds a lane's f32 in global memory, for all workgroups of the device";
+  let arguments = (ins F32:$value, KwBuffer:$buffer, I32:$lane, I32:$scalar, I32Attr:$immediate);
+  let assemblyFormat = [{
+    $value `,` $buffer `[` $lane `,` $scalar `,` $immediate `]` attr-dict `:` type($buffer)
   }];
 }
 
@@ -188,6 +207,18 @@ def Kw_WaitOp : KwOp<"wait", []> {
   let arguments = (ins I32Attr:$vector, I32Attr:$lds);
   let assemblyFormat = "`vector` $vector `lds` $lds attr-dict";
   let hasVerifier = 1;
+}
+
+def Kw_ArriveOp : KwOp<"arrive", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "counts the wave's arrival: how many waves arrived at this counter before";
+  let description = [{
+    Adds 1 to the i32 at `lane` in lanes where that is within the buffer: make it the first lane
+    alone. Stores of this wave before it are seen by every wave of the device that arrives later;
+    what those that arrived earlier had stored is seen by loads behind it. The result is uniform.
+  }];
+  let arguments = (ins KwBuffer:$buffer, I32:$lane);
+  let results = (outs I32:$before);
+  let assemblyFormat = "$buffer `[` $lane `]` attr-dict `:` type($buffer)";
 }
 
 def Kw_BarrierOp : KwOp<"barrier", []> {

@@ -7,6 +7,7 @@
 #include "ir/plans/GemmInterface.h"
 #include "ir/plans/GemmLoop.h"
 #include "ir/plans/GemmResult.h"
+#include "ir/plans/GemmSplit.h"
 #include "ir/plans/Plans.h"
 
 #include <algorithm>
@@ -100,6 +101,21 @@ TileTraffic inputTraffic(const Gemm &gemm, const GemmSchedule &schedule, const R
   traffic.perTrip = false;
   traffic.byTileM = !input.oneRow;
   traffic.byTileN = true;
+  return traffic;
+}
+
+/// Every workgroup leaves its partial sums; the last one of a tile reads those of all, on average
+/// as many as it left.
+TileTraffic partialTraffic(const GemmSchedule &schedule, bool write) {
+  constexpr int floatBytes = 4;
+  TileTraffic traffic;
+  traffic.operand = TileOperand::partial;
+  traffic.write = write;
+  traffic.rows = schedule.tiling.m;
+  traffic.bytesPerRow = std::int64_t{schedule.tiling.n} * floatBytes;
+  traffic.vectorBytes = write && schedule.split.reduce == Reduction::atomic ? floatBytes : 16;
+  traffic.pitchBytes = traffic.bytesPerRow;
+  traffic.perTrip = false;
   return traffic;
 }
 
@@ -227,6 +243,11 @@ LoopKey loopKey(const GemmSchedule &schedule, RegionKind region) {
       .add(log2Of(tiling.wavesK), 3)
       .add(tiling.mfmaM / 32, 1)
       .add(tiling.mfmaK / 8, 4);
+  if (region == RegionKind::reduction) {
+    return packer.add(static_cast<std::uint64_t>(schedule.split.k), 9)
+        .add(static_cast<std::uint64_t>(schedule.split.reduce), 1)
+        .key();
+  }
   if (region == RegionKind::epilogue) {
     return packer.add(static_cast<std::uint64_t>(schedule.epilogue), 2).key();
   }
@@ -260,7 +281,7 @@ void addRegions(const Gemm &gemm, const GemmSchedule &schedule, LaunchPlan &laun
       trips.push_back(1);
     }
   };
-  const std::int64_t steps = kSteps(gemm, schedule.tiling.k);
+  const std::int64_t steps = splitSteps(gemm, schedule);
   const bool tail = gemm.k % schedule.tiling.k != 0;
   add(RegionKind::prologue, RegionKind::prologue, 1);
   shift(RegionKind::prologue, 2);
@@ -269,6 +290,9 @@ void addRegions(const Gemm &gemm, const GemmSchedule &schedule, LaunchPlan &laun
   }
   add(RegionKind::mainLoop, RegionKind::mainLoop, steps - (tail ? 1 : 0));
   shift(RegionKind::epilogue, 1);
+  if (schedule.split.k > 1) {
+    add(RegionKind::reduction, RegionKind::reduction, 1);
+  }
   add(RegionKind::epilogue, RegionKind::epilogue, 1);
 }
 
@@ -296,10 +320,18 @@ KernelPlan planGemm(const Problem &problem, const Schedule &any, const Target &t
   launch.tileN = schedule.tiling.n;
   launch.mapping = {tiles.m, tiles.n, gemm.batch, schedule.mapping.xcdRemap ? target.xcds : 1,
                     schedule.mapping.groupM};
+  launch.mapping.splits = schedule.split.k;
   launch.traffic = {operandTraffic(a, gemm), operandTraffic(b, gemm),
                     resultTraffic(gemm, schedule)};
   for (const ResultInput &input : resultInputs(gemm)) {
     launch.traffic.push_back(inputTraffic(gemm, schedule, input));
+  }
+  if (schedule.split.k > 1) {
+    launch.traffic.push_back(partialTraffic(schedule, true));
+    launch.traffic.push_back(partialTraffic(schedule, false));
+    for (const PlanBuffer &buffer : splitBuffers(schedule, tiles.m * tiles.n * gemm.batch)) {
+      plan.buffers.push_back(buffer);
+    }
   }
   for (const OperandTile *tile : {&a, &b}) {
     if (tile->layout.path != OperandPath::registers) {
@@ -322,7 +354,7 @@ KernelPlan planGemm(const Problem &problem, const Schedule &any, const Target &t
   launch.workgroups = launch.mapping.workgroups() * gemm.batch;
   Inline<std::int32_t, 8> trips;
   addRegions(gemm, schedule, launch, trips);
-  addKinds(tiles, gemm.batch, schedule.tiling, trips, launch);
+  addKinds(tiles, gemm.batch * schedule.split.k, schedule.tiling, trips, launch);
   return plan;
 }
 

@@ -5,6 +5,7 @@
 #include "ir/KernelPlan.h"
 #include "ir/PreshuffledLayout.h"
 #include "ir/plans/GemmResult.h"
+#include "ir/plans/GemmSplit.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -47,7 +48,8 @@ std::vector<std::string> guardsOf(const Gemm &gemm, const GemmSchedule &schedule
   const bool ka = gemm.aKContiguous(), kb = gemm.bKContiguous();
   constexpr int swappedStore = 4; ///< elements of one store with epilogue=swap
   const std::int64_t tilesN = ceilDiv<std::int64_t>(gemm.n, tiling.n);
-  const std::int64_t tilesM = largestGrid / (std::int64_t(schedule.waves()) * 64 * tilesN);
+  const std::int64_t tilesM =
+      largestGrid / (std::int64_t(schedule.waves()) * 64 * tilesN * schedule.split.k);
 
   std::vector<std::string> guards{
       "m >= 1", fmt::format("m <= {}", std::min(largestArgument, tilesM * tiling.m)), "batch >= 1",
@@ -68,11 +70,16 @@ std::vector<std::string> guardsOf(const Gemm &gemm, const GemmSchedule &schedule
   return guards;
 }
 
+/// Output tiles of one product times `factor`, as an expression.
+std::string tilesOf(const Gemm &gemm, const GemmSchedule &schedule, std::int64_t factor) {
+  const std::int64_t tilesN = ceilDiv<std::int64_t>(gemm.n, schedule.tiling.n);
+  return fmt::format("ceildiv(m, {}) * {}", schedule.tiling.m, tilesN * factor);
+}
+
 std::string gridOf(const Problem &problem, const Schedule &any, const Target &target) {
   const Gemm &gemm = problem.gemm();
   const auto &schedule = std::get<GemmSchedule>(any);
-  const std::int64_t tilesN = ceilDiv<std::int64_t>(gemm.n, schedule.tiling.n);
-  const std::string tiles = fmt::format("ceildiv(m, {}) * {}", schedule.tiling.m, tilesN);
+  const std::string tiles = tilesOf(gemm, schedule, schedule.split.k);
   const std::int64_t walkers = makePlan(problem, any, target).launches.front().mapping.walkers;
   return walkers > 0 ? fmt::format("min({}, {})", tiles, walkers) : tiles;
 }
@@ -95,6 +102,10 @@ KernelInterface gemmInterface(const Problem &problem, const Schedule &any, const
     }
   }
   KernelInterface interface;
+  interface.workspaces = splitWorkspaces(schedule, tilesOf(gemm, schedule, 1) + " * batch");
+  for (const WorkspaceInterface &workspace : interface.workspaces) {
+    addArgument(launch, workspace.name, KernelArgument::Kind::pointer);
+  }
   for (const char *size : {"m", "lda", "ldb", "ldc"}) {
     addArgument(launch, size, KernelArgument::Kind::i32);
   }

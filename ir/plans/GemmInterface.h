@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What a GEMM kernel expects of its caller: arguments a, b, c, the epilogue's tensors (bias, aux,
-// aux2), then i32 m, lda, ldb, ldc and i64 sa, sb, sc, then f32 alpha where it is not 1 and beta
+// aux2), workspaces (GemmSplit.h), then i32 m, lda, ldb, ldc and i64 sa, sb, sc, then f32 alpha where it is not 1 and beta
 // where it is not 0; the grid; the sizes and strides for which it is right. Along y the grid walks
 // the batch: one kernel serves every number of products.
 #pragma once

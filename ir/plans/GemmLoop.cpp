@@ -3,6 +3,7 @@
 #include "ir/plans/GemmLoop.h"
 
 #include "ir/plans/GemmResult.h"
+#include "ir/plans/GemmSplit.h"
 
 #include <algorithm>
 #include <array>
@@ -120,6 +121,7 @@ public:
     return {std::move(builder), LoopOrder::serial};
   }
   UnfinishedLoop epilogue();
+  UnfinishedLoop reduction();
 
 private:
   /// Slices [begin, end) of a step.
@@ -751,6 +753,43 @@ UnfinishedLoop GemmBody::epilogue() {
   return {std::move(builder), LoopOrder::serial};
 }
 
+/// The last workgroup of a tile to arrive: its partial sums on their way, the arrival, then loads
+/// of all partial sums in groups, two of them in flight. Each is a round trip beyond the L2.
+UnfinishedLoop GemmBody::reduction() {
+  constexpr int registersPerLoad = 4;
+  const bool atomic = schedule.split.reduce == Reduction::atomic;
+  const int quads = ceilDiv<int>(a.tile.fragments * b.tile.fragments * schedule.tiling.mfmaM *
+                                     schedule.tiling.mfmaN,
+                                 target.waveSize * registersPerLoad);
+  const auto moves = [&](TileOpKind kind, int count, int bytes) {
+    TileOp op{kind, TileOperand::partial};
+    op.count = static_cast<std::int16_t>(count);
+    ResourceUse use = issueOf(count);
+    use.vectorMemory = float(count * target.waveSize * bytes) / float(target.l1BytesPerClock);
+    return builder.add(op, use);
+  };
+  const int left = atomic ? moves(TileOpKind::store, registersPerLoad * quads, 4)
+                          : moves(TileOpKind::store, quads, 16);
+  const int arrival = builder.add({TileOpKind::reduce, TileOperand::partial}, issueOf(4));
+  builder.depend(left, arrival, target.hbmLatencyCycles);
+  const int loads = quads * (atomic ? 1 : schedule.split.k);
+  const int group = atomic ? loads : partialLoads;
+  std::vector<int> added;
+  for (int first = 0; first < loads; first += group) {
+    const int count = std::min(group, loads - first);
+    const int load = moves(TileOpKind::globalLoad, count, 16);
+    builder.depend(arrival, load, target.hbmLatencyCycles);
+    if (added.size() > 1) {
+      builder.depend(added[added.size() - 2], load, issueCycles);
+    }
+    TileOp sum{TileOpKind::vector, TileOperand::partial};
+    sum.count = static_cast<std::int16_t>(count * registersPerLoad);
+    added.push_back(builder.add(sum, vectorUse(target, sum.count)));
+    builder.depend(load, added.back(), target.hbmLatencyCycles);
+  }
+  return {std::move(builder), LoopOrder::serial};
+}
+
 std::vector<int> GemmBody::epilogueLoads(int row, int column) {
   std::vector<int> vertices;
   for (const ResultInput &input : resultInputs(gemm)) {
@@ -788,6 +827,8 @@ UnfinishedLoop gemmLoop(const Problem &problem, const GemmSchedule &schedule, co
     return body.prologue();
   case RegionKind::epilogue:
     return body.epilogue();
+  case RegionKind::reduction:
+    return body.reduction();
   default:
     return body.mainLoop();
   }

@@ -11,7 +11,7 @@ std::span<const Rule> gemmRules() {
   static const std::vector<Rule> all = [] {
     std::vector<Rule> list;
     for (auto part : {gemmSupportRules, gemmPendingRules, gemmTilingRules, gemmAccessRules,
-                      gemmPipelineRules, gemmLdsRules, gemmMappingRules}) {
+                      gemmSplitRules, gemmPipelineRules, gemmLdsRules, gemmMappingRules}) {
       const std::vector<Rule> rules = part();
       list.insert(list.end(), rules.begin(), rules.end());
     }

@@ -22,7 +22,8 @@ bool groupHolds(const Problem &p, const Schedule &s, const Target &) {
 bool remapHolds(const Problem &p, const Schedule &s, const Target &t) {
   const auto &tile = gemmOf(s).tiling;
   return !gemmOf(s).mapping.xcdRemap ||
-         tilesAlong(p.gemm().m, tile.m) * tilesAlong(p.gemm().n, tile.n) > t.xcds;
+         tilesAlong(p.gemm().m, tile.m) * tilesAlong(p.gemm().n, tile.n) * gemmOf(s).split.k >
+             t.xcds;
 }
 
 /// With a tile a CU or less, a workgroup has but one.
@@ -48,9 +49,9 @@ std::vector<Rule> gemmMappingRules() {
          return fmt::format("group={} with {} rows of tiles: a shorter group walks the same way",
                             gemmOf(s).mapping.groupM, tilesAlong(p.gemm().m, gemmOf(s).tiling.m));
        }},
-      {"usefulRemap", reads({"tileM", "tileN", "xcdRemap"}), remapHolds,
+      {"usefulRemap", reads({"tileM", "tileN", "splitK", "xcdRemap"}), remapHolds,
        [](const Problem &, const Schedule &, const Target &t) {
-         return fmt::format("xcd=1 with at most one tile for each of {} XCDs changes nothing",
+         return fmt::format("xcd=1 with at most one workgroup for each of {} XCDs changes nothing",
                             t.xcds);
        }},
   };

@@ -30,9 +30,6 @@ std::vector<Rule> gemmPendingRules() {
       onlyDefault<[](const G &s) { return s.epilogue != EpiloguePath::lds; }>("pendingEpilogueLds",
                                                                               "epilogue"),
       onlyDefault<[](const G &s) { return s.tiling.wavesK == 1; }>("pendingSliceK", "wavesK"),
-      onlyDefault<[](const G &s) { return s.split.k == 1; }>("pendingSplitK", "splitK"),
-      onlyDefault<[](const G &s) { return s.split.reduce == Reduction::ordered; }>("pendingAtomic",
-                                                                                   "reduce"),
       onlyDefault<[](const G &s) { return s.mapping.grid != GridKind::streamk; }>("pendingStreamK",
                                                                                   "grid"),
   };

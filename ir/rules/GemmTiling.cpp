@@ -119,7 +119,7 @@ double workItems(const Problem &p, const Schedule &s) {
     return static_cast<double>((size + step - 1) / step);
   };
   return tiles(p.gemm().m, tile.m) * tiles(p.gemm().n, tile.n) * std::get<GemmSchedule>(s).waves() *
-         64;
+         64 * std::get<GemmSchedule>(s).split.k;
 }
 
 /// Of packed weights: a lane's offset is a sum of bits below 2^30.
@@ -212,7 +212,7 @@ std::vector<Rule> gemmTilingRules() {
        }},
       {"usefulWaves", reads({"tileM", "tileN", "wavesM", "wavesN", "wavesK"}), usefulWavesHold,
        usefulWavesFact},
-      {"gridSize", reads({"tileM", "tileN", "wavesM", "wavesN", "wavesK"}),
+      {"gridSize", reads({"tileM", "tileN", "wavesM", "wavesN", "wavesK", "splitK"}),
        [](const Problem &p, const Schedule &s, const Target &) {
          return workItems(p, s) < mostWorkItems;
        },

@@ -25,6 +25,7 @@ std::vector<Rule> gemmAccessRules();   ///< path and width of the operands' load
 std::vector<Rule> gemmPipelineRules(); ///< prefetch, waits, epilogue, registers
 std::vector<Rule> gemmLdsRules();      ///< layouts and capacity of LDS
 std::vector<Rule> gemmMappingRules();  ///< order of tiles
+std::vector<Rule> gemmSplitRules();    ///< workgroups that share a tile
 
 /// Smallest power of two that is not below `value` (at least 1).
 constexpr std::int64_t powerOfTwoFrom(std::int64_t value) {

@@ -93,7 +93,11 @@ public:
     const std::int64_t inBatch = id % mapping.workgroups();
     std::vector<OutputBlock> blocks;
     for (std::int64_t turn = 0; turn < turnsOf(mapping, inBatch); ++turn) {
-      const TileCoordinate tile = tileOf(mapping, tileNumber(mapping, inBatch, turn));
+      const std::int64_t piece = tileNumber(mapping, inBatch, turn);
+      if (splitOf(mapping, piece) != 0) {
+        continue; // the first split stands for the tile
+      }
+      const TileCoordinate tile = tileOf(mapping, piece);
       OutputBlock block;
       block.tensor = "c";
       block.workgroup = workgroup;
@@ -105,6 +109,34 @@ public:
       blocks.push_back(block);
     }
     return blocks;
+  }
+
+  /// All splits of their tiles.
+  std::vector<std::vector<std::uint64_t>>
+  needed(const std::vector<std::uint64_t> &workgroups) const override {
+    const auto perBatch = static_cast<std::uint64_t>(mapping.workgroups());
+    if (mapping.splits == 1) {
+      return {workgroups};
+    }
+    const auto tileOfWorkgroup = [&](std::uint64_t id) {
+      const TileCoordinate tile = tileOf(mapping, static_cast<std::int64_t>(id % perBatch));
+      return std::tuple(id / perBatch, tile.m, tile.n);
+    };
+    std::set<std::tuple<std::uint64_t, std::int64_t, std::int64_t>> wanted;
+    std::set<std::uint64_t> batches;
+    for (const std::uint64_t id : workgroups) {
+      wanted.insert(tileOfWorkgroup(id));
+      batches.insert(id / perBatch);
+    }
+    std::vector<std::uint64_t> all;
+    for (const std::uint64_t batch : batches) {
+      for (std::uint64_t id = batch * perBatch; id < (batch + 1) * perBatch; ++id) {
+        if (wanted.contains(tileOfWorkgroup(id))) {
+          all.push_back(id);
+        }
+      }
+    }
+    return {all};
   }
 
   void fill(const InputSet &set, std::span<const OutputBlock> blocks,

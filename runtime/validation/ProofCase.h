@@ -62,6 +62,10 @@ private:
   Expected<Memory> allocate() const;
   Expected<ObservedRun> runAs(Device &device, const InputSet &set,
                               const std::vector<std::uint64_t> &workgroups, RunOptions how) const;
+  /// Fills, runs, checks; adds to `seen`.
+  Expected<RunResult> runOnce(Device &device, const InputSet &set,
+                              const std::vector<OutputBlock> &blocks, const RunOptions &how,
+                              const Memory &memory, Observation &seen) const;
   Expected<void> checkManifest() const;
   std::uint64_t checksumOfInputs(const Memory &memory) const;
   void checkWorkspaces(const Memory &memory, Observation &seen) const;

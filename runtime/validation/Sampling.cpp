@@ -39,9 +39,9 @@ constexpr std::uint64_t draws = 1U << 16;
 } // namespace
 
 std::uint64_t cornerWorkgroup(const LaunchPlan &launch) {
-  const std::int64_t tiles = launch.mapping.tiles();
+  const std::int64_t pieces = launch.mapping.pieces();
   const std::int64_t firstOfLastBatch = launch.workgroups - launch.mapping.workgroups();
-  for (std::int64_t id = 0; id < tiles; ++id) {
+  for (std::int64_t id = 0; id < pieces; ++id) {
     if (kindOf(launch.mapping, id) == 3) {
       return static_cast<std::uint64_t>(firstOfLastBatch + id % launch.mapping.workgroups());
     }

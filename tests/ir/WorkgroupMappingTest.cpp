@@ -44,6 +44,23 @@ TEST(WorkgroupMapping, GroupsAreWalkedColumnByColumn) {
   EXPECT_THAT(columns, ElementsAre(0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2, 0, 1, 2));
 }
 
+TEST(WorkgroupMapping, EveryTileHasEverySplitOnce) {
+  for (const int xcds : {1, 8}) {
+    for (const int splits : {1, 3, 8}) {
+      const WorkgroupMapping mapping{3, 5, 1, xcds, 2, splits};
+      std::vector<int> seen(mapping.workgroups(), 0);
+      for (int id = 0; id < mapping.workgroups(); ++id) {
+        const TileCoordinate tile = tileOf(mapping, id);
+        ++seen[(tile.m * 5 + tile.n) * splits + splitOf(mapping, id)];
+      }
+      EXPECT_THAT(seen, testing::Each(1));
+    }
+  }
+  // Without a remap neighbours share a tile.
+  EXPECT_EQ(tileOf({2, 2, 1, 1, 0, 4}, 3), (TileCoordinate{0, 0}));
+  EXPECT_EQ(splitOf({2, 2, 1, 1, 0, 4}, 6), 2);
+}
+
 TEST(WorkgroupMapping, IsABijectionOnEveryGrid) {
   for (const int xcds : {1, 8}) {
     for (const int groupM : {0, 1, 4, 7, 8, 64}) {

@@ -51,6 +51,19 @@ llvm.func @grouped(%id: i32, %m: i32) -> i32 {
   llvm.return %s : i32
 }
 
+// Neighbours in tile order are the splits of one tile.
+// CHECK-LABEL: llvm.func @split
+// CHECK: llvm.udiv %arg0
+// CHECK: %[[SPLIT:.*]] = llvm.urem %arg0
+// CHECK: rocdl.readfirstlane %[[SPLIT]]
+llvm.func @split(%id: i32, %m: i32) -> i32 {
+  %tm, %tn = kw.tile_of %id of %m x 16 xcds 1 group 0 {splits = 4 : i32}
+  %split = kw.split_of %id of %m x 16 xcds 1 splits 4
+  %s = llvm.add %tm, %tn : i32
+  %t = llvm.add %s, %split : i32
+  llvm.return %t : i32
+}
+
 // CHECK-LABEL: llvm.func @buffer
 llvm.func @buffer(%p: !llvm.ptr<1>, %n: i32) -> !llvm.ptr<8> {
   // CHECK: %[[BYTES:.*]] = llvm.zext %arg1

@@ -74,6 +74,25 @@ TEST(GemmRules, UnsupportedFeaturesAreNamed) {
   }
 }
 
+TEST(GemmRules, SplitsFillIdleComputeUnits) {
+  const char *decode = "gemm m=16 n=1280 k=8192 dtype=bf16 b=nk";
+  for (const char *text : {"gemm.1:tile=16x64x128,waves=1x4,splitk=16,group=0",
+                           "gemm.1:tile=16x64x128,waves=1x4,splitk=32,reduce=atomic,group=0"}) {
+    const auto violations = checkLegal(*parseProblem(decode), *parseSchedule(text), gfx950());
+    EXPECT_TRUE(violations.empty())
+        << text << ": " << violations.front().rule << ": " << violations.front().message;
+  }
+  EXPECT_THAT(fact(decode, "gemm.1:tile=16x64x128,splitk=64", "usefulSplit"),
+              HasSubstr("splitk=64 of 20 tiles on 256 CUs"));
+  EXPECT_THAT(fact(square, "gemm.1:splitk=2", "usefulSplit"), HasSubstr("of 1024 tiles"));
+  EXPECT_THAT(fact(decode, "gemm.1:tile=16x64x128,splitk=24", "splitSteps"),
+              HasSubstr("with 3 steps each, 22 splits do all"));
+  EXPECT_THAT(
+      fact("gemm m=16 n=64 k=200 dtype=bf16", "gemm.1:tile=16x64x64,splitk=2", "splitWholeSteps"),
+      HasSubstr("k=200"));
+  EXPECT_THAT(fact(decode, "gemm.1:reduce=atomic", "usefulReduce"), HasSubstr("adds nothing up"));
+}
+
 TEST(GemmRules, Gfx942HasItsOwnInstructionsAndLoads) {
   const Target &gfx942 = **findTarget("gfx942");
   EXPECT_THAT(fact(square, "gemm.1:", "matrixInstruction", gfx942),

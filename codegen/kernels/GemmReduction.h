@@ -1,0 +1,23 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Split-K on the device: ir/plans/GemmSplit.h says how.
+#pragma once
+
+#include "codegen/kernels/OperandAccess.h"
+#include "ir/Schedule.h"
+
+namespace kw {
+
+struct SplitPlace {
+  mlir::Value tile;  ///< i32: number of the output tile
+  mlir::Value split; ///< i32: which of its splits
+};
+
+/// Leaves the wave's accumulators in the workspace. Waves that are not the last to arrive end here;
+/// what is emitted next is the last one's. Returns the sums.
+std::vector<mlir::Value> reduceSplits(KernelShell &shell, const GemmSchedule &schedule,
+                                      const WorkItem &item, const SplitPlace &place,
+                                      const std::vector<mlir::Value> &accumulators);
+
+} // namespace kw

@@ -1,0 +1,64 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/plans/GemmSplit.h"
+
+#include "ir/OperandLayout.h"
+#include "ir/plans/Plans.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kw {
+namespace {
+
+constexpr std::int64_t floatBytes = 4, arrivalBytes = 4;
+
+bool isAtomic(const GemmSchedule &schedule) { return schedule.split.reduce == Reduction::atomic; }
+
+std::int64_t tilePartialBytes(const GemmSchedule &schedule) {
+  return partialsPerTile(schedule) * schedule.waves() * partialWaveBytes(schedule);
+}
+std::int64_t tileArrivalBytes(const GemmSchedule &schedule) {
+  return schedule.waves() * arrivalBytes;
+}
+
+} // namespace
+
+std::int64_t splitSteps(const Gemm &gemm, const GemmSchedule &schedule) {
+  return ceilDiv<std::int64_t>(kSteps(gemm, schedule.tiling.k), schedule.split.k);
+}
+
+StepRange splitRange(const Gemm &gemm, const GemmSchedule &schedule, int split) {
+  const std::int64_t each = splitSteps(gemm, schedule);
+  const std::int64_t first = split * each;
+  return {first, std::clamp<std::int64_t>(kSteps(gemm, schedule.tiling.k) - first, 0, each)};
+}
+
+std::int64_t partialWaveBytes(const GemmSchedule &schedule) {
+  return std::int64_t{schedule.waveTileM()} * schedule.waveTileN() * floatBytes;
+}
+
+std::int64_t partialsPerTile(const GemmSchedule &schedule) {
+  return isAtomic(schedule) ? 1 : schedule.split.k;
+}
+
+Inline<PlanBuffer, 2> splitBuffers(const GemmSchedule &schedule, std::int64_t tiles) {
+  if (schedule.split.k == 1) {
+    return {};
+  }
+  const bool atomic = isAtomic(schedule);
+  return {{partialsName, BufferRole::workspace, tiles * tilePartialBytes(schedule), atomic, atomic},
+          {arrivalsName, BufferRole::workspace, tiles * tileArrivalBytes(schedule), true, true}};
+}
+
+std::vector<WorkspaceInterface> splitWorkspaces(const GemmSchedule &schedule,
+                                                const std::string &tiles) {
+  std::vector<WorkspaceInterface> workspaces;
+  for (const PlanBuffer &buffer : splitBuffers(schedule, 1)) {
+    workspaces.push_back({std::string(buffer.name), fmt::format("{} * {}", tiles, buffer.bytes),
+                          buffer.zeroedBefore, buffer.resetAfter});
+  }
+  return workspaces;
+}
+
+} // namespace kw

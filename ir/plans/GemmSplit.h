@@ -1,0 +1,47 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Split-K: workgroups that share an output tile, each with its range of K steps, and how they add
+// up. Every wave of a workgroup leaves its partial sums in a workspace and counts its arrival; the
+// last wave to arrive of those with the same part of the tile adds them, in the order of the
+// splits, and does the epilogue. Waves arrive one by one because nobody but the same wave of the
+// other workgroups reads what a wave leaves: no barrier, no broadcast.
+//
+//   partials  f32; ordered: [tile][split][wave][quad][lane][4], atomic: [tile][wave][quad][lane][4]
+//             A quad is four registers of a lane, fragments row by row. ordered: anything before.
+//             atomic: zero before and after.
+//   arrivals  i32 [tile][wave]; zero before and after
+//
+// Tiles are numbered row by row, batch by batch.
+#pragma once
+
+#include "ir/KernelPlan.h"
+
+namespace kw {
+
+inline constexpr std::string_view partialsName = "partials", arrivalsName = "arrivals";
+
+/// K steps that every split does: the last ones of the last split may lie behind k and add nothing.
+std::int64_t splitSteps(const Gemm &gemm, const GemmSchedule &schedule);
+/// K steps of one split that exist. The ranges of all splits are disjoint and cover all steps.
+struct StepRange {
+  std::int64_t first = 0, count = 0;
+  bool operator==(const StepRange &) const = default;
+};
+StepRange splitRange(const Gemm &gemm, const GemmSchedule &schedule, int split);
+
+/// Bytes of the partial sums of one wave, and how many of these a tile has.
+std::int64_t partialWaveBytes(const GemmSchedule &schedule);
+std::int64_t partialsPerTile(const GemmSchedule &schedule);
+
+/// The workspaces; empty without splits.
+Inline<PlanBuffer, 2> splitBuffers(const GemmSchedule &schedule, std::int64_t tiles);
+/// `tiles`: an expression of the run-time sizes.
+std::vector<WorkspaceInterface> splitWorkspaces(const GemmSchedule &schedule,
+                                                const std::string &tiles);
+
+/// Loads of partial sums, of 16 bytes a lane, that are requested together; two groups of them are
+/// in flight. Their 64 VGPRs are those of the loop's fragments and loads, which are dead by then.
+inline constexpr int partialLoads = 8;
+
+} // namespace kw

@@ -1,0 +1,109 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Results of split-K over orders of the waves, hence of arrival.
+#include "codegen/Compile.h"
+#include "ir/KernelPlan.h"
+#include "runtime/Device.h"
+#include "runtime/HostBuffer.h"
+#include "runtime/RandomValues.h"
+#include "runtime/Validator.h"
+
+#include <gtest/gtest.h>
+#include <set>
+#include <string>
+
+namespace kw {
+namespace {
+
+const Target &gfx950() { return **findTarget("gfx950"); }
+
+CodeObject compiled(const std::string &problem, const std::string &schedule) {
+  const Problem parsed = *parseProblem(problem);
+  const Schedule decided = *parseSchedule(schedule);
+  for (const Violation &violation : checkLegal(parsed, decided, gfx950())) {
+    ADD_FAILURE() << schedule << ": " << violation.message;
+  }
+  auto result = compile(parsed, decided, gfx950());
+  EXPECT_TRUE(result) << result.error().message;
+  return result->object;
+}
+
+/// Bytes of c of one run.
+std::string resultOf(const CodeObject &object, Device &device, std::uint64_t seed) {
+  std::vector<HostBuffer> memory;
+  std::vector<BufferView> views;
+  std::string result;
+  for (const Buffer &buffer : object.manifest.buffers) {
+    memory.push_back(buffer.init.kind == BufferInit::Kind::zero
+                         ? *HostBuffer::zeroed(buffer.bytes)
+                         : *HostBuffer::poisoned(buffer.bytes));
+    if (buffer.role == BufferRole::input) {
+      RandomSource source;
+      source.seed = buffer.init.seed;
+      fillRandom(source, *buffer.dtype, memory.back().bytes().data(), 0,
+                 buffer.bytes / (bitWidth(*buffer.dtype) / 8));
+    }
+    views.push_back({buffer.name, memory.back().bytes()});
+  }
+  RunOptions options;
+  options.seed = seed;
+  const auto run = device.run(object, views, options);
+  EXPECT_TRUE(run && run->findings.empty());
+  for (const BufferView &view : views) {
+    if (view.name == "c") {
+      result.assign(view.bytes.begin(), view.bytes.end());
+    }
+  }
+  return result;
+}
+
+std::size_t distinctResults(const std::string &reduce) {
+  const CodeObject object =
+      compiled("gemm m=20 n=100 k=2048 dtype=bf16 out=f32 b=nk",
+               "gemm.1:tile=32x64x64,waves=1x4,splitk=11,group=0,reduce=" + reduce);
+  const std::unique_ptr<Device> device = makeEmulatedDevice();
+  std::set<std::string> results;
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    results.insert(resultOf(object, *device, seed));
+  }
+  return results.size();
+}
+
+TEST(SplitK, OrderedSumsDoNotDependOnTheOrderOfArrival) {
+  EXPECT_EQ(distinctResults("ordered"), 1u);
+}
+
+/// The counterpart: the orders of arrival did differ.
+TEST(SplitK, AtomicSumsDo) { EXPECT_GT(distinctResults("atomic"), 1u); }
+
+/// Last splits shorter than the others, one step a split, epilogues, every layout of fragments.
+TEST(SplitK, ValidatesInBothForms) {
+  const std::unique_ptr<Device> device = makeEmulatedDevice();
+  const std::string decode = "gemm m=20 n=200 k=1408 dtype=bf16 b=nk";
+  for (const auto &[problem, schedule] : std::vector<std::pair<std::string, std::string>>{
+           {decode, "tile=32x64x64,waves=1x4,splitk=11"},
+           {decode, "tile=32x64x64,waves=1x4,splitk=6"},
+           {decode, "tile=32x64x64,waves=1x4,splitk=22"},
+           {decode + " beta=1 epilogue=bias,gelu", "tile=16x64x128,waves=1x4,splitk=3,epi=swap"},
+           {decode + " epilogue=mul", "tile=32x128x64,waves=1x4,mfma=32x32x16,splitk=3"},
+           {"gemm m=33 n=72 k=640 dtype=f16", "tile=32x64x64,waves=2x2,splitk=4,acc=agpr"},
+           {"gemm m=33 n=72 k=640 dtype=f16",
+            "tile=32x64x64,waves=2x2,splitk=2,a=lds,b=lds,prefetch=2,stages=2"},
+           {"gemm m=33 n=72 k=640 dtype=f16",
+            "tile=32x64x64,waves=2x2,splitk=4,stages=1,prefetch=0"},
+       }) {
+    for (const char *reduce : {"", ",reduce=atomic"}) {
+      const CodeObject object = compiled(problem, "gemm.1:group=0,xcd=0," + schedule + reduce);
+      const auto validation = validate(object, gfx950(), *device, {});
+      ASSERT_TRUE(validation) << validation.error().message;
+      EXPECT_TRUE(validation->ok) << problem << " " << schedule << reduce << ": "
+                                  << validation->findings.front().kind << " "
+                                  << validation->findings.front().detail;
+      EXPECT_EQ(object.kernels.front().vgprSpills, 0);
+    }
+  }
+}
+
+} // namespace
+} // namespace kw
