@@ -148,16 +148,33 @@ ResultPosition resultPosition(int size, bool swapped, int reg, int lane) {
   return swapped ? ResultPosition{j, i} : ResultPosition{i, j};
 }
 
-ResultStores resultStores(const Gemm &gemm, const GemmSchedule &schedule) {
+ResultPosition exchangedPosition(int size, int reg, int lane) {
+  const int group = lane / size;
+  if (size == 16) { // odd groups hold what the second fragment's even ones had
+    return {lane % size, group % 2 * size + group / 2 * 8};
+  }
+  return {lane % size, reg / 8 * 16 + group * 8};
+}
+
+int storeElements(EpiloguePath path) {
   constexpr int neighbours = 4; // registers that follow one another along n when swapped
+  return path == EpiloguePath::permlane ? 2 * neighbours : swapsOperands(path) ? neighbours : 1;
+}
+
+ResultStores resultStores(const Gemm &gemm, const GemmSchedule &schedule) {
   const int registers = ceilDiv(schedule.tiling.mfmaM * schedule.tiling.mfmaN, lanes);
   const int elementBytes = std::max(1, bitWidth(gemm.outType) / 8);
-  const int perStore = schedule.epilogue == EpiloguePath::swap ? neighbours : 1;
+  const int perStore = storeElements(schedule.epilogue);
   ResultStores result;
-  result.stores = ceilDiv(registers, perStore);
+  result.fragments = registers < perStore ? 2 : 1;
+  const int all = result.fragments * registers;
+  result.stores = ceilDiv(all, perStore);
   result.bytes = perStore * elementBytes;
-  result.conversions = (gemm.alpha != 1 ? registers : 0) +
-                       (gemm.outType != gemm.accType ? ceilDiv(registers, 2) : 0);
+  result.conversions =
+      (gemm.alpha != 1 ? all : 0) + (gemm.outType != gemm.accType ? ceilDiv(all, 2) : 0);
+  if (schedule.epilogue == EpiloguePath::permlane) {
+    result.conversions += all / 4; // one for two registers of two elements each
+  }
   return result;
 }
 

@@ -97,11 +97,24 @@ struct ResultPosition {
 /// operand, so that four consecutive registers are neighbours along n instead of m.
 ResultPosition resultPosition(int size, bool swapped, int reg, int lane);
 
-/// How one fragment of the result leaves the registers: contiguous elements a lane and store.
+/// Neighbours along n of one lane and store: 1; 4 with swapped operands; 8 where lanes then
+/// exchange halves.
+int storeElements(EpiloguePath path);
+inline bool swapsOperands(EpiloguePath path) {
+  return path == EpiloguePath::swap || path == EpiloguePath::permlane;
+}
+
+/// Where the 8 neighbours lie that a lane holds after the exchange of four registers of one half
+/// with four of the other: two fragments that follow one another along n (size 16: 0 stands for
+/// both), or registers `reg` and `reg` + 4 of one (size 32).
+ResultPosition exchangedPosition(int size, int reg, int lane);
+
+/// How the result leaves the registers: contiguous elements a lane and store.
 struct ResultStores {
-  int stores = 0;      ///< store instructions of one fragment
+  int fragments = 1;   ///< along n, that the following numbers are for
+  int stores = 0;      ///< store instructions
   int bytes = 0;       ///< a lane and store
-  int conversions = 0; ///< vector instructions of one fragment: alpha, conversion in pairs
+  int conversions = 0; ///< vector instructions: alpha, conversion in pairs, exchanges
 };
 ResultStores resultStores(const Gemm &gemm, const GemmSchedule &schedule);
 

@@ -257,7 +257,7 @@ private:
     shape.rows = a.fragments;
     shape.columns = b.fragments;
     shape.mfma = {tiling.mfmaM, tiling.mfmaN, tiling.mfmaK};
-    shape.swapped = schedule.epilogue == EpiloguePath::swap;
+    shape.swapped = swapsOperands(schedule.epilogue);
     shape.agpr = schedule.accumulator == AccumulatorFile::agpr;
     shape.accumulator = gemm.accType;
     shape.accumulatorElements = tiling.mfmaM * tiling.mfmaN / request.target.waveSize;
@@ -302,7 +302,8 @@ private:
     fragments.size = schedule.tiling.mfmaM;
     fragments.rows = a.fragments;
     fragments.columns = b.fragments;
-    fragments.swapped = schedule.epilogue == EpiloguePath::swap;
+    fragments.swapped = swapsOperands(schedule.epilogue);
+    fragments.exchanged = schedule.epilogue == EpiloguePath::permlane;
     for (int wave = 0; wave < item.waves; ++wave) {
       fragments.firstRow.push_back(waveRow(wave) * a.waveRows);
       fragments.firstColumn.push_back(waveColumn(wave) * b.waveRows);

@@ -17,11 +17,13 @@ constexpr int waveSize = 64;
 constexpr int quad = 4; ///< registers that are neighbours in the result
 constexpr std::int64_t outOfRange = 0x80000000;
 
-/// Where a wave's lanes are within the output tile.
+/// Where a wave's lanes are within the output tile, as the matrix instruction leaves them or after
+/// the exchange.
 class LanePositions {
 public:
-  LanePositions(TileBuilder &tiles, const ResultFragments &fragments, const WorkItem &item)
-      : tiles(tiles), fragments(fragments), item(item) {
+  LanePositions(TileBuilder &tiles, const ResultFragments &fragments, const WorkItem &item,
+                bool exchanged = false)
+      : tiles(tiles), fragments(fragments), item(item), exchanged(exchanged) {
     row =
         laneMap([&](int wave, int lane) { return fragments.firstRow[wave] + position(0, lane).m; });
     column = laneMap(
@@ -38,7 +40,8 @@ public:
 
 private:
   ResultPosition position(int reg, int lane) const {
-    return resultPosition(fragments.size, fragments.swapped, reg, lane);
+    return exchanged ? exchangedPosition(fragments.size, reg, lane)
+                     : resultPosition(fragments.size, fragments.swapped, reg, lane);
   }
 
   template <typename Function> Value laneMap(Function function) {
@@ -56,6 +59,7 @@ private:
   TileBuilder &tiles;
   const ResultFragments &fragments;
   const WorkItem &item;
+  bool exchanged;
 };
 
 /// Loads and stores of one matrix by fragments: four registers together where they are neighbours,
@@ -109,13 +113,19 @@ public:
                      .getResult();
   }
 
+  /// Four f32 in the matrix's type.
+  Value rounded(Value four) {
+    if (matrix.type == ElementType::f32 || matrix.type == ElementType::i32) {
+      return four;
+    }
+    Type type = tiles.vectorType(quad, tiles.elementType(matrix.type));
+    return LLVM::FPTruncOp::create(tiles.builder, tiles.loc, type, four);
+  }
+
   /// Four f32, rounded to the matrix's type.
   void store(Value four, int row, int column, int first) {
     OpBuilder &builder = tiles.builder;
-    if (matrix.type != ElementType::f32 && matrix.type != ElementType::i32) {
-      Type type = tiles.vectorType(quad, tiles.elementType(matrix.type));
-      four = LLVM::FPTruncOp::create(builder, tiles.loc, type, four);
-    }
+    four = rounded(four);
     if (swapped) {
       Type type = tiles.bitsType(quad * elementBytes);
       Value bits = LLVM::BitcastOp::create(builder, tiles.loc, type, four);
@@ -128,6 +138,10 @@ public:
       Value one = LLVM::ExtractElementOp::create(builder, tiles.loc, bits, tiles.constant(i));
       storeAt(one, lanes.offset(row, column, first + i));
     }
+  }
+
+  void storeBits(Value bits, int row, int column, int first) {
+    storeAt(bits, lanes.offset(row, column, first));
   }
 
 private:
@@ -174,7 +188,8 @@ public:
                const ResultFragments &fragments, const WorkItem &item)
       : shell(shell), tiles(shell.tiles), gemm(gemm), fragments(fragments),
         lanes(shell.tiles, fragments, item),
-        result(tiles, target.result, lanes, target.columns, fragments.swapped) {
+        storeLanes(shell.tiles, fragments, item, fragments.exchanged),
+        result(tiles, target.result, storeLanes, target.columns, fragments.swapped) {
     for (const ResultMatrix &input : target.inputs) {
       inputs.emplace_back(tiles, input, lanes, target.columns, fragments.swapped);
     }
@@ -202,18 +217,53 @@ public:
       const std::int32_t mask[quad] = {first, first + 1, first + 2, first + 3};
       Value four =
           LLVM::ShuffleVectorOp::create(tiles.builder, tiles.loc, accumulator, accumulator, mask);
-      result.store(finishedResult(shell, gemm, four, operands), row, column, first);
+      Value finished = finishedResult(shell, gemm, four, operands);
+      if (fragments.exchanged) {
+        exchange(finished, row, column, first);
+      } else {
+        result.store(finished, row, column, first);
+      }
     }
   }
 
 private:
+  /// Keeps every other four; stores them with the ones that follow: those of the next fragment
+  /// along n (size 16) or the next of the same one.
+  void exchange(Value four, int row, int column, int first) {
+    OpBuilder &builder = tiles.builder;
+    Type words = tiles.vectorType(2, builder.getI32Type());
+    Value bits = LLVM::BitcastOp::create(builder, tiles.loc, words, result.rounded(four));
+    const bool narrow = fragments.size == 16;
+    if (narrow ? column % 2 == 0 : first % 8 == 0) {
+      kept = bits;
+      return;
+    }
+    Value all =
+        LLVM::UndefOp::create(builder, tiles.loc, tiles.vectorType(quad, builder.getI32Type()));
+    for (int word = 0; word < 2; ++word) {
+      auto [low, high] =
+          tiles.exchangeHalves(wordOf(kept, word), wordOf(bits, word), fragments.size);
+      all = insertWord(insertWord(all, low, word), high, word + 2);
+    }
+    result.storeBits(all, row, narrow ? column - 1 : column, narrow ? 0 : first - quad);
+  }
+
+  Value wordOf(Value vector, int index) {
+    return LLVM::ExtractElementOp::create(tiles.builder, tiles.loc, vector, tiles.constant(index));
+  }
+  Value insertWord(Value vector, Value word, int index) {
+    return LLVM::InsertElementOp::create(tiles.builder, tiles.loc, vector, word,
+                                         tiles.constant(index));
+  }
+
   int registers() const { return fragments.size * fragments.size / waveSize; }
 
   KernelShell &shell;
   TileBuilder &tiles;
   const Gemm &gemm;
   const ResultFragments &fragments;
-  LanePositions lanes;
+  LanePositions lanes, storeLanes; ///< of inputs and result
+  Value kept;
   FragmentAccess result;
   std::vector<FragmentAccess> inputs;
 };

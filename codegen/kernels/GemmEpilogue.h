@@ -30,6 +30,7 @@ struct ResultFragments {
   int rows = 0, columns = 0;              ///< fragments of the wave's tile
   std::vector<int> firstRow, firstColumn; ///< per wave: where its tile begins
   bool swapped = false;                   ///< four registers are neighbours along n: one store
+  bool exchanged = false; ///< and lanes exchange halves, so that eight are (exchangedPosition)
 };
 
 /// `accumulator(row, column)` gives the fragments.

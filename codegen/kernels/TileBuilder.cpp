@@ -191,6 +191,17 @@ void TileBuilder::keep(Value value) {
                             /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr);
 }
 
+std::pair<Value, Value> TileBuilder::exchangeHalves(Value a, Value b, int lanes) {
+  Type pair = LLVM::LLVMStructType::getLiteral(builder.getContext(),
+                                               {builder.getI32Type(), builder.getI32Type()});
+  Value both =
+      lanes == 16
+          ? ROCDL::Permlane16SwapOp::create(builder, loc, pair, a, b, false, false).getRes()
+          : ROCDL::Permlane32SwapOp::create(builder, loc, pair, a, b, false, false).getRes();
+  return {LLVM::ExtractValueOp::create(builder, loc, both, 0),
+          LLVM::ExtractValueOp::create(builder, loc, both, 1)};
+}
+
 void TileBuilder::wait(int vector, int lds) { dialect::WaitOp::create(builder, loc, vector, lds); }
 
 void TileBuilder::barrier() { dialect::BarrierOp::create(builder, loc); }

@@ -80,6 +80,8 @@ public:
   mlir::Value pinAccumulator(mlir::Value value, bool agpr);
   /// A use that LLVM believes in, of 16 bytes a lane.
   void keep(mlir::Value value);
+  /// Swaps odd groups of `lanes` (16 or 32) lanes of `a` with the even ones of `b` before them.
+  std::pair<mlir::Value, mlir::Value> exchangeHalves(mlir::Value a, mlir::Value b, int lanes);
   void wait(int vector, int lds);
   void barrier();
   void priority(int level); ///< of the wave on its SIMD, 0 (usual) to 3

@@ -3,6 +3,7 @@
 #include "ir/plans/GemmInterface.h"
 
 #include "ir/KernelPlan.h"
+#include "ir/OperandLayout.h"
 #include "ir/PreshuffledLayout.h"
 #include "ir/plans/GemmResult.h"
 #include "ir/plans/GemmSplit.h"
@@ -46,7 +47,6 @@ std::vector<std::string> guardsOf(const Gemm &gemm, const GemmSchedule &schedule
   const auto &tiling = schedule.tiling;
   const int aBytes = elementBytes(gemm.aType), bBytes = elementBytes(gemm.bType);
   const bool ka = gemm.aKContiguous(), kb = gemm.bKContiguous();
-  constexpr int swappedStore = 4; ///< elements of one store with epilogue=swap
   const std::int64_t tilesN = ceilDiv<std::int64_t>(gemm.n, tiling.n);
   const std::int64_t tilesM =
       largestGrid / (std::int64_t(schedule.waves()) * 64 * tilesN * schedule.split.k);
@@ -63,8 +63,7 @@ std::vector<std::string> guardsOf(const Gemm &gemm, const GemmSchedule &schedule
                schedule.b.vectorBytes / bBytes, bBytes},
               false, guards);
   }
-  addGuards({"ldc", "sc", gemm.n, tiling.m,
-             schedule.epilogue == EpiloguePath::swap ? swappedStore : 1,
+  addGuards({"ldc", "sc", gemm.n, tiling.m, storeElements(schedule.epilogue),
              elementBytes(gemm.outType)},
             false, guards);
   return guards;

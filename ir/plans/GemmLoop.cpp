@@ -725,7 +725,8 @@ UnfinishedLoop GemmBody::prologue() {
 UnfinishedLoop GemmBody::epilogue() {
   const ResultStores stores = resultStores(gemm, schedule);
   const ResultArithmetic arithmetic = resultArithmetic(gemm);
-  const int registers = ceilDiv(schedule.tiling.mfmaM * schedule.tiling.mfmaN, target.waveSize);
+  const int registers =
+      stores.fragments * ceilDiv(schedule.tiling.mfmaM * schedule.tiling.mfmaN, target.waveSize);
   TileOp convert{TileOpKind::vector, TileOperand::c}, store{TileOpKind::store, TileOperand::c};
   convert.count =
       static_cast<std::int16_t>(stores.conversions + registers * arithmetic.instructions);
@@ -735,17 +736,24 @@ UnfinishedLoop GemmBody::epilogue() {
   storeUse.vectorMemory =
       float(stores.stores * target.waveSize * stores.bytes) / float(target.l1BytesPerClock);
   const int columns = b.tile.fragments, fragments = a.tile.fragments * columns;
-  std::vector<int> loaded = epilogueLoads(0, 0);
-  for (int fragment = 0; fragment < fragments; ++fragment) {
+  const auto load = [&](int first) {
+    std::vector<int> loads;
+    for (int fragment = first; fragment < std::min(fragments, first + stores.fragments);
+         ++fragment) {
+      const std::vector<int> own = epilogueLoads(fragment / columns, fragment % columns);
+      loads.insert(loads.end(), own.begin(), own.end());
+    }
+    return loads;
+  };
+  std::vector<int> loaded = load(0);
+  for (int fragment = 0; fragment < fragments; fragment += stores.fragments) {
     convert.row = store.row = static_cast<std::int16_t>(fragment / columns);
     convert.column = store.column = static_cast<std::int16_t>(fragment % columns);
-    const int next = fragment + 1;
-    std::vector<int> ahead =
-        next < fragments ? epilogueLoads(next / columns, next % columns) : std::vector<int>();
+    std::vector<int> ahead = load(fragment + stores.fragments);
     const int converted =
         builder.add(convert, vectorUse(target, convert.count, convert.transcendentals));
-    for (const int load : loaded) {
-      builder.depend(load, converted, target.l2LatencyCycles);
+    for (const int vertex : loaded) {
+      builder.depend(vertex, converted, target.l2LatencyCycles);
     }
     builder.depend(converted, builder.add(store, storeUse), target.valuCycles);
     loaded = std::move(ahead);

@@ -48,13 +48,14 @@ Inline<ResultInput, 5> resultInputs(const Gemm &gemm) {
   return inputs;
 }
 
-ResultLoads resultLoads(const Gemm &gemm, const GemmSchedule &schedule, const ResultInput &input) {
-  const ResultStores stores = resultStores(gemm, schedule);
-  const int elementBytes = std::max(1, bitWidth(gemm.outType) / 8);
-  const int bytes = stores.bytes / elementBytes * std::max(1, bitWidth(input.type) / 8);
-  // Stores of one element a lane go down a column, for which a bias has one value.
-  const bool once = input.oneRow && stores.bytes == elementBytes;
-  return {once ? 1 : stores.stores, bytes};
+ResultLoads resultLoads(const Gemm &, const GemmSchedule &schedule, const ResultInput &input) {
+  constexpr int waveSize = 64, neighbours = 4;
+  const int registers = (schedule.tiling.mfmaM * schedule.tiling.mfmaN + waveSize - 1) / waveSize;
+  const int together = swapsOperands(schedule.epilogue) ? neighbours : 1;
+  // A lane's single elements go down a column, for which a bias has one value.
+  const bool once = input.oneRow && together == 1;
+  return {once ? 1 : (registers + together - 1) / together,
+          together * std::max(1, bitWidth(input.type) / 8)};
 }
 
 ResultArithmetic resultArithmetic(const Gemm &gemm) {
@@ -71,8 +72,7 @@ ResultArithmetic resultArithmetic(const Gemm &gemm) {
 int resultRegisters(const Gemm &gemm, const GemmSchedule &schedule) {
   constexpr int temporaries = 16;
   constexpr int waveSize = 64;
-  const int registers =
-      (schedule.tiling.mfmaM * schedule.tiling.mfmaN + waveSize - 1) / waveSize;
+  const int registers = (schedule.tiling.mfmaM * schedule.tiling.mfmaN + waveSize - 1) / waveSize;
   const int loaded = static_cast<int>(resultInputs(gemm).size()) * registers;
   const bool any = loaded > 0 || !gemm.epilogue.empty();
   return any ? 2 * loaded + temporaries : 0;

@@ -19,7 +19,8 @@ struct ResultInput {
 /// c where beta is not 0, then bias, aux and aux2 in the order of the epilogue's steps.
 Inline<ResultInput, 5> resultInputs(const Gemm &gemm);
 
-/// Loads of one input for one fragment: as the result is stored, one for all rows of a bias.
+/// Loads of one input for one fragment: of four neighbours along n with swapped operands, else of
+/// single elements, of which a bias has one for all rows.
 struct ResultLoads {
   int loads = 0, bytes = 0; ///< instructions; bytes a lane and instruction
 };
@@ -31,8 +32,8 @@ struct ResultArithmetic {
 };
 ResultArithmetic resultArithmetic(const Gemm &gemm);
 
-/// VGPRs of the inputs of two fragments (one is loaded while the other is computed), an element each
-/// whatever the epilogue's path, and of the arithmetic; 0 without inputs and steps.
+/// VGPRs of the inputs of two fragments (one is loaded while the other is computed), an element
+/// each whatever the epilogue's path, and of the arithmetic; 0 without inputs and steps.
 int resultRegisters(const Gemm &gemm, const GemmSchedule &schedule);
 
 } // namespace kw

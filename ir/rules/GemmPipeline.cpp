@@ -144,13 +144,26 @@ std::string loadCountFact(const Problem &p, const Schedule &s, const Target &) {
 
 // ---- Epilogue ----
 
-/// Operand swap gives a lane four neighbours along n: their store needs that alignment.
-constexpr int swapElements = 4;
+/// A lane's store of neighbours along n needs their alignment.
+bool storeHolds(const Problem &p, const Schedule &s, const Target &) {
+  const int elements = storeElements(gemmOf(s).epilogue);
+  return p.gemm().n % elements == 0 && p.gemm().ldc % elements == 0 &&
+         (p.gemm().batch == 1 || p.gemm().sc % elements == 0);
+}
 
-bool swapHolds(const Problem &p, const Schedule &s, const Target &) {
-  return gemmOf(s).epilogue != EpiloguePath::swap ||
-         (p.gemm().n % swapElements == 0 && p.gemm().ldc % swapElements == 0 &&
-          (p.gemm().batch == 1 || p.gemm().sc % swapElements == 0));
+std::string storeFact(const Problem &p, const Schedule &s, const Target &) {
+  return fmt::format("{} stores {} neighbours of n; n={} and ldc={} must be multiples",
+                     gemmOf(s).epilogue == EpiloguePath::swap ? "epi=swap" : "epi=permlane",
+                     storeElements(gemmOf(s).epilogue), p.gemm().n, p.gemm().ldc);
+}
+
+/// The exchange pairs 32-bit registers of two elements; fragments of 16 columns are exchanged with
+/// their neighbour along n.
+bool exchangeHolds(const Problem &p, const Schedule &s, const Target &) {
+  const auto &tiling = gemmOf(s).tiling;
+  return gemmOf(s).epilogue != EpiloguePath::permlane ||
+         (bitWidth(p.gemm().outType) == 16 &&
+          (tiling.mfmaN == 32 || tiling.n % (2 * tiling.mfmaN * tiling.wavesN) == 0));
 }
 
 // ---- Registers ----
@@ -233,10 +246,14 @@ std::vector<Rule> gemmPipelineRules() {
        }},
       {"occupancy", reads({"wavesM", "wavesN", "wavesK", "wavesPerSimd"}), occupancyHolds,
        occupancyFact},
-      {"swapAlignment", reads({"epilogue"}), swapHolds,
+      {"swapAlignment", reads({"epilogue"}), storeHolds, storeFact},
+      {"permlaneExchange", reads({"tileN", "wavesN", "mfmaN", "epilogue"}), exchangeHolds,
        [](const Problem &p, const Schedule &, const Target &) {
-         return fmt::format("epi=swap stores {} neighbours of n; n={} and ldc={} must be multiples",
-                            swapElements, p.gemm().n, p.gemm().ldc);
+         return fmt::format(
+             "epi=permlane exchanges two 16-bit elements of neighbouring fragments: "
+             "out={} must have 16 bits, and a wave an even number of fragments of 16 "
+             "columns",
+             name(p.gemm().outType));
        }},
       {"registers", reads({"tileM",    "tileN",   "tileK",          "wavesM",      "wavesN",
                            "wavesK",   "mfmaM",   "mfmaN",          "mfmaK",       "aPath",

@@ -67,7 +67,8 @@ std::vector<Axis> gemmAxes(const Problem &problem, const Target &target) {
                                                batched ? gemm.sb : 0, gemm.bType, target));
   axes.addNames("accumulator");
   axes.add("epilogue", {static_cast<std::int64_t>(EpiloguePath::direct),
-                        static_cast<std::int64_t>(EpiloguePath::swap)});
+                        static_cast<std::int64_t>(EpiloguePath::swap),
+                        static_cast<std::int64_t>(EpiloguePath::permlane)});
   axes.add("stages", {1, 2, 3});
   axes.add("prefetch", {0, 1, 2, 3});
   axes.add("order", {static_cast<std::int64_t>(LoopOrder::serial),

@@ -298,6 +298,41 @@ TEST(OperandLayout, StoresOfAFragment) {
   EXPECT_EQ(stores.stores, 4);
   EXPECT_EQ(stores.bytes, 8);
   EXPECT_EQ(stores.conversions, 24);
+  decided.epilogue = EpiloguePath::permlane;
+  stores = resultStores(gemm, decided);
+  EXPECT_EQ(stores.fragments, 1);
+  EXPECT_EQ(stores.stores, 2);
+  EXPECT_EQ(stores.bytes, 16);
+  decided.tiling.mfmaM = decided.tiling.mfmaN = 16;
+  stores = resultStores(gemm, decided);
+  EXPECT_EQ(stores.fragments, 2);
+  EXPECT_EQ(stores.stores, 1);
+}
+
+/// What the instruction does, on positions: odd groups of one with even groups of the other.
+TEST(OperandLayout, ExchangeGivesEightNeighbours) {
+  for (const int size : {16, 32}) {
+    for (int reg = 0; reg < (size == 16 ? 1 : 16); reg += 8) {
+      // Four registers each: of two fragments, or of one.
+      const auto before = [&](int which, int element, int lane) {
+        ResultPosition at =
+            resultPosition(size, true, (size == 32 ? reg + 4 * which : 0) + element, lane);
+        at.n += size == 16 ? 16 * which : 0;
+        return at;
+      };
+      for (int lane = 0; lane < 64; ++lane) {
+        const bool odd = lane / size % 2 != 0;
+        for (int i = 0; i < 8; ++i) {
+          // First four: a's even and b's even groups; last four: a's odd and b's odd ones.
+          const int from = i < 4 ? (odd ? lane - size : lane) : (odd ? lane : lane + size);
+          ResultPosition expected = exchangedPosition(size, reg, lane);
+          expected.n += i;
+          EXPECT_EQ(before(odd ? 1 : 0, i % 4, from), expected)
+              << size << " " << reg << " " << lane;
+        }
+      }
+    }
+  }
 }
 
 TEST(OperandLayout, StepsCoverKOnceWithTheShortStepFirst) {
