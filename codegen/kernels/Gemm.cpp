@@ -247,6 +247,7 @@ private:
     GemmShape shape;
     shape.steps = splitSteps(gemm, schedule);
     shape.firstSize = kRange(gemm, tiling.k, 0).size;
+    shape.firstK = split ? tiles.mul(firstStep, tiling.k) : Value();
     shape.leastSteps = splitRange(gemm, schedule, schedule.split.k - 1).count;
     if (shape.leastSteps < shape.steps) {
       Value rest = tiles.sub(tiles.constant(kSteps(gemm, tiling.k)), firstStep);

@@ -224,7 +224,7 @@ StepSource GemmSteps::fixedSource(OperandAccess &access, std::int64_t step) {
     return {tiles.constant(0), emptyBuffers[operand], 0};
   }
   const bool isShort = step == 0 && shape.firstSize != shape.tileK;
-  Value scalar = access.alongK(tiles, tiles.constant(beginOf(step)));
+  Value scalar = access.alongK(tiles, placed(tiles.constant(beginOf(step))));
   if (shape.presentSteps && step >= shape.leastSteps) {
     return whereExists(tiles.constant(step), access, scalar);
   }
@@ -238,7 +238,7 @@ StepSource GemmSteps::loopSource(OperandAccess &access, std::int64_t step,
   const TileOperand operand = access.layout().operand;
   const std::int64_t begin = shape.firstSize + (step - 1) * shape.tileK;
   Value k = tiles.add(tiles.mul(iteration.done, shape.tileK), begin);
-  Value scalar = access.alongK(tiles, k);
+  Value scalar = access.alongK(tiles, placed(k));
   const std::int64_t largestStep = step + iteration.last - iteration.first;
   if (largestStep < (shape.presentSteps ? shape.leastSteps : shape.steps)) {
     return {scalar, buffers[operand], 0};

@@ -19,6 +19,7 @@ namespace kw {
 struct GemmShape {
   std::int64_t steps = 0;      ///< along k
   std::int64_t leastSteps = 0; ///< that exist in every workgroup; the others may load nothing
+  mlir::Value firstK;          ///< i32: k of step 0; null: 0
   mlir::Value presentSteps;    ///< i32: that exist in this one; null: all
   std::int64_t firstSize = 0;  ///< k elements of step 0; the others have tileK
   int tileK = 0;
@@ -71,6 +72,8 @@ private:
   const StepSource &source(TileOperand operand, std::int64_t step, const Iteration &iteration);
   StepSource fixedSource(OperandAccess &access, std::int64_t step);
   StepSource loopSource(OperandAccess &access, std::int64_t step, const Iteration &iteration);
+  /// k from the workgroup's first one on.
+  mlir::Value placed(mlir::Value k) { return shape.firstK ? tiles.add(shape.firstK, k) : k; }
   /// Nothing for steps that don't exist: an empty buffer and offset 0.
   StepSource whereExists(mlir::Value step, OperandAccess &access, mlir::Value scalar);
   void startAccumulators(bool constantZero);
