@@ -88,7 +88,7 @@ OperandTile operandTile(const Gemm &gemm, const GemmSchedule &schedule, TileOper
   tile.fragmentK = tiling.mfmaK;
   tile.waveRows = ceilDiv(outer, isA ? tiling.wavesM : tiling.wavesN);
   tile.fragments = ceilDiv(tile.waveRows, tile.fragmentRows);
-  tile.slices = ceilDiv(tiling.k, tiling.mfmaK);
+  tile.slices = ceilDiv(tiling.k, tiling.mfmaK * tiling.wavesK);
   tile.halves = schedule.pipeline.quadrants && tile.waveRows > 1 && tile.rows > 1 ? 2 : 1;
   const int laneBytes = elementsPerLane(tile) * tile.elementBytes();
   tile.readBytes =

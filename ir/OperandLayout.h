@@ -41,7 +41,7 @@ struct OperandTile {
   int fragmentK = 0;        ///< its k
   int waveRows = 0;         ///< of the wave's tile along m or n
   int fragments = 0;        ///< waveRows / fragmentRows
-  int slices = 0;           ///< tileK / fragmentK
+  int slices = 0;           ///< of one wave: tileK / fragmentK / waves along k
   int readBytes = 0;        ///< a lane, of one LDS read instruction
   int reads = 1;            ///< LDS read instructions of one fragment
   int halves = 1;           ///< 2: in quadrants

@@ -36,6 +36,7 @@ public:
                /*batched=*/true}),
         tiles(shell.tiles) {
     item.waves = launch.waves;
+    item.parts = schedule.tiling.wavesK;
     item.index = tiles.laneIndex(launch.waves * request.target.waveSize);
     item.wave = tiles.waveIndex(launch.waves);
   }
@@ -112,6 +113,9 @@ private:
       tiles.barrier();
     }
     std::vector<Value> results = steps.all();
+    if (schedule.tiling.wavesK > 1) {
+      results = reduceSlices(shell, schedule, item, results);
+    }
     if (split) {
       Value row = tiles.add(tiles.mul(tiles.batchIndex(), tilesM), tileRow);
       Value number = tiles.add(tiles.mul(row, launch.mapping.tilesN), tileColumn);
@@ -239,7 +243,7 @@ private:
     return addresses;
   }
 
-  int waveRow(int wave) const { return wave / schedule.tiling.wavesN; }
+  int waveRow(int wave) const { return wave / schedule.tiling.wavesN % schedule.tiling.wavesM; }
   int waveColumn(int wave) const { return wave % schedule.tiling.wavesN; }
 
   GemmShape shape(const OperandTile &a, const OperandTile &b) {

@@ -18,17 +18,67 @@ constexpr int quad = 4; ///< registers that move together
 constexpr int floatBytes = 4;
 constexpr std::int64_t quadBytes = std::int64_t{waveSize} * quad * floatBytes; ///< of a wave
 
+/// Accumulators in quads of registers.
+class Quads {
+public:
+  Quads(TileBuilder &tiles, const std::vector<Value> &fragments)
+      : tiles(tiles), fragments(fragments),
+        perFragment(static_cast<int>(
+            cast<VectorType>(fragments.front().getType()).getNumElements() / quad)) {}
+
+  int count() const { return static_cast<int>(fragments.size()) * perFragment; }
+
+  Value operator[](int index) const {
+    const int first = index % perFragment * quad;
+    const std::int32_t mask[quad] = {first, first + 1, first + 2, first + 3};
+    Value fragment = fragments[static_cast<std::size_t>(index / perFragment)];
+    return LLVM::ShuffleVectorOp::create(tiles.builder, tiles.loc, fragment, fragment, mask);
+  }
+
+  /// Quads back to fragments.
+  std::vector<Value> joined(const std::vector<Value> &quads) const {
+    std::vector<Value> result;
+    for (int first = 0; first < count(); first += perFragment) {
+      std::vector<Value> parts(quads.begin() + first, quads.begin() + first + perFragment);
+      while (parts.size() > 1) {
+        std::vector<Value> wider;
+        for (std::size_t i = 0; i < parts.size(); i += 2) {
+          wider.push_back(tiles.join(parts[i], parts[i + 1]));
+        }
+        parts = std::move(wider);
+      }
+      result.push_back(parts.front());
+    }
+    return result;
+  }
+
+private:
+  TileBuilder &tiles;
+  const std::vector<Value> &fragments;
+  int perFragment;
+};
+
+/// Goes on in a new block where `condition` does not hold; returns the one where it does.
+Block *branchOff(TileBuilder &tiles, Value condition) {
+  OpBuilder &builder = tiles.builder;
+  Block *here = builder.getInsertionBlock();
+  mlir::Region *region = here->getParent();
+  Block *others = builder.createBlock(region, region->end());
+  Block *next = builder.createBlock(region, region->end());
+  builder.setInsertionPointToEnd(here);
+  LLVM::CondBrOp::create(builder, tiles.loc, condition, others, next);
+  builder.setInsertionPointToEnd(next);
+  return others;
+}
+
 class SplitReducer {
 public:
   SplitReducer(KernelShell &shell, const GemmSchedule &schedule, const WorkItem &item,
                const SplitPlace &place, const std::vector<Value> &accumulators)
       : shell(shell), tiles(shell.tiles), schedule(schedule), item(item), place(place),
-        accumulators(accumulators),
-        quadsPerFragment(static_cast<int>(
-            cast<VectorType>(accumulators.front().getType()).getNumElements() / quad)),
-        quads(static_cast<int>(accumulators.size()) * quadsPerFragment) {
+        accumulators(tiles, accumulators), quads(this->accumulators.count()) {
     const std::int64_t bytes =
-        partialsPerTile(schedule) * schedule.waves() * partialWaveBytes(schedule);
+        partialsPerTile(schedule) * resultWaves(schedule) * partialWaveBytes(schedule);
     Value base =
         tiles.advance(shell.argument(partialsName), tiles.mul(tiles.widen(place.tile), bytes));
     partials = tiles.buffer(base, tiles.constant(bytes));
@@ -45,7 +95,7 @@ public:
     continueIfLast(before);
     std::vector<Value> sums = isAtomic() ? takeSums() : addInOrder();
     tiles.store(tiles.constant(0), {arrivals, laneWord, tiles.constant(0), 0}); // one lane's
-    return joined(sums);
+    return accumulators.joined(sums);
   }
 
 private:
@@ -53,7 +103,7 @@ private:
 
   /// Scalar offset of the wave's partial sums of `split`.
   Value partOf(Value split) {
-    const std::int64_t splitBytes = schedule.waves() * partialWaveBytes(schedule);
+    const std::int64_t splitBytes = resultWaves(schedule) * partialWaveBytes(schedule);
     return isAtomic() ? wavePart : tiles.add(wavePart, tiles.mul(split, splitBytes));
   }
 
@@ -65,18 +115,11 @@ private:
             static_cast<std::int32_t>(index % perScalar * quadBytes)};
   }
 
-  Value quadOf(int index) {
-    const int first = index % quadsPerFragment * quad;
-    const std::int32_t mask[quad] = {first, first + 1, first + 2, first + 3};
-    Value fragment = accumulators[static_cast<std::size_t>(index / quadsPerFragment)];
-    return LLVM::ShuffleVectorOp::create(tiles.builder, tiles.loc, fragment, fragment, mask);
-  }
-
   void leave() {
     Value part = partOf(place.split);
     for (int index = 0; index < quads; ++index) {
       const GlobalAddress to = addressOf(part, index);
-      Value values = quadOf(index);
+      Value values = accumulators[index];
       if (!isAtomic()) {
         tiles.store(values, to);
         continue;
@@ -91,7 +134,7 @@ private:
 
   /// Only the first lane's counter lies within the buffer.
   Value arrive() {
-    Value index = tiles.add(tiles.mul(place.tile, schedule.waves()), item.wave);
+    Value index = tiles.add(tiles.mul(place.tile, resultWaves(schedule)), item.wave);
     Value base =
         tiles.advance(shell.argument(arrivalsName), tiles.mul(tiles.widen(index), floatBytes));
     arrivals = tiles.buffer(base, tiles.constant(floatBytes));
@@ -99,17 +142,10 @@ private:
   }
 
   void continueIfLast(Value before) {
-    OpBuilder &builder = tiles.builder;
-    mlir::Region *region = builder.getInsertionBlock()->getParent();
-    Block *here = builder.getInsertionBlock();
-    Block *last = builder.createBlock(region, region->end());
-    Block *others = builder.createBlock(region, region->end());
-    builder.setInsertionPointToEnd(here);
-    Value isOther = tiles.lessThan(before, tiles.constant(schedule.split.k - 1));
-    LLVM::CondBrOp::create(builder, tiles.loc, isOther, others, last);
-    builder.setInsertionPointToEnd(others);
-    LLVM::ReturnOp::create(builder, tiles.loc, ValueRange{});
-    builder.setInsertionPointToEnd(last);
+    Block *others = branchOff(tiles, tiles.lessThan(before, tiles.constant(schedule.split.k - 1)));
+    OpBuilder::InsertionGuard guard(tiles.builder);
+    tiles.builder.setInsertionPointToEnd(others);
+    LLVM::ReturnOp::create(tiles.builder, tiles.loc, ValueRange{});
   }
 
   /// Groups of loads, the next one under way while one is added.
@@ -164,39 +200,79 @@ private:
     return sums;
   }
 
-  /// Quads to fragments.
-  std::vector<Value> joined(const std::vector<Value> &sums) {
-    std::vector<Value> fragments;
-    for (std::size_t first = 0; first < sums.size();
-         first += static_cast<std::size_t>(quadsPerFragment)) {
-      std::vector<Value> parts(sums.begin() + static_cast<std::ptrdiff_t>(first),
-                               sums.begin() + static_cast<std::ptrdiff_t>(first) +
-                                   quadsPerFragment);
-      while (parts.size() > 1) {
-        std::vector<Value> wider;
-        for (std::size_t i = 0; i < parts.size(); i += 2) {
-          wider.push_back(tiles.join(parts[i], parts[i + 1]));
-        }
-        parts = std::move(wider);
-      }
-      fragments.push_back(parts.front());
-    }
-    return fragments;
-  }
-
   KernelShell &shell;
   TileBuilder &tiles;
   const GemmSchedule &schedule;
   const WorkItem &item;
   const SplitPlace &place;
-  const std::vector<Value> &accumulators;
-  int quadsPerFragment, quads;
+  Quads accumulators;
+  int quads;
   Value partials, arrivals; ///< buffers
   Value laneQuad, laneWord, wavePart;
   Type quadType;
 };
 
+/// LDS: [part - 1][wave][quad][lane][4], the parts behind the first.
+class SliceReducer {
+public:
+  SliceReducer(KernelShell &shell, const GemmSchedule &schedule, const WorkItem &item,
+               const std::vector<Value> &accumulators)
+      : tiles(shell.tiles), schedule(schedule), item(item), quads(tiles, accumulators),
+        waveBytes(partialWaveBytes(schedule)), lds(shell.makeLds("slices", sliceBytes(schedule))),
+        laneQuad(tiles.mul(tiles.rem(item.index, waveSize), quad * floatBytes)) {}
+
+  std::vector<Value> run() {
+    Value isFirst = tiles.lessThan(item.wave, tiles.constant(resultWaves(schedule)));
+    Block *first = branchOff(tiles, isFirst);
+    leave();
+    tiles.builder.setInsertionPointToEnd(first);
+    tiles.barrier();
+    return quads.joined(sums());
+  }
+
+private:
+  void leave() {
+    Value wave = tiles.sub(item.wave, tiles.constant(resultWaves(schedule)));
+    Value place = tiles.add(tiles.mul(wave, waveBytes), laneQuad);
+    for (int index = 0; index < quads.count(); ++index) {
+      tiles.storeLds(quads[index], lds, place, static_cast<std::int32_t>(index * quadBytes));
+    }
+    tiles.wait(-1, 0);
+    tiles.barrier();
+    LLVM::ReturnOp::create(tiles.builder, tiles.loc, ValueRange{});
+  }
+
+  std::vector<Value> sums() {
+    Value place = tiles.add(tiles.mul(item.wave, waveBytes), laneQuad);
+    Type type = tiles.vectorType(quad, tiles.builder.getF32Type());
+    std::vector<Value> result;
+    for (int index = 0; index < quads.count(); ++index) {
+      Value sum = quads[index];
+      for (int part = 1; part < schedule.tiling.wavesK; ++part) {
+        const std::int64_t before = (part - 1) * resultWaves(schedule) * waveBytes;
+        const auto immediate = static_cast<std::int32_t>(before + index * quadBytes);
+        Value other = tiles.readLds(type, lds, place, {immediate});
+        sum = LLVM::FAddOp::create(tiles.builder, tiles.loc, sum, other);
+      }
+      result.push_back(sum);
+    }
+    return result;
+  }
+
+  TileBuilder &tiles;
+  const GemmSchedule &schedule;
+  const WorkItem &item;
+  Quads quads;
+  std::int64_t waveBytes;
+  Value lds, laneQuad;
+};
+
 } // namespace
+
+std::vector<Value> reduceSlices(KernelShell &shell, const GemmSchedule &schedule,
+                                const WorkItem &item, const std::vector<Value> &accumulators) {
+  return SliceReducer(shell, schedule, item, accumulators).run();
+}
 
 std::vector<Value> reduceSplits(KernelShell &shell, const GemmSchedule &schedule,
                                 const WorkItem &item, const SplitPlace &place,

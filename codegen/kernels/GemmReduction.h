@@ -1,7 +1,8 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Split-K on the device: ir/plans/GemmSplit.h says how.
+// Sums over waves and workgroups that share an output tile: slice-K and split-K, as
+// ir/plans/GemmSplit.h says.
 #pragma once
 
 #include "codegen/kernels/OperandAccess.h"
@@ -13,6 +14,12 @@ struct SplitPlace {
   mlir::Value tile;  ///< i32: number of the output tile
   mlir::Value split; ///< i32: which of its splits
 };
+
+/// Adds up what the waves along k hold, through LDS, in their order. The waves of the first part
+/// get the sums and go on; the others end here.
+std::vector<mlir::Value> reduceSlices(KernelShell &shell, const GemmSchedule &schedule,
+                                      const WorkItem &item,
+                                      const std::vector<mlir::Value> &accumulators);
 
 /// Leaves the wave's accumulators in the workspace. Waves that are not the last to arrive end here;
 /// what is emitted next is the last one's. Returns the sums.

@@ -251,7 +251,8 @@ OperandAccess::Offset OperandAccess::stagedPerLane(int piece) {
 OperandAccess::Offset OperandAccess::fragmentOffset(int fragment, int slice, int read) {
   return laidOut(fragmentMaps, [&](const OperandTile &of) {
     return overItems([&](int wave, int lane) {
-      return fragmentAddress(of, waveIndexOf[wave], fragment, slice, read, lane);
+      return fragmentAddress(of, waveIndexOf[wave], fragment, item.partOf(wave) * of.slices + slice,
+                             read, lane);
     });
   });
 }

@@ -40,6 +40,9 @@ struct WorkItem {
   mlir::Value index; ///< lane + 64 * wave
   mlir::Value wave;  ///< uniform
   int waves = 1;
+  int parts = 1; ///< waves along k: the last waves / parts of them do the last slices of a step
+
+  int partOf(int ofWave) const { return ofWave / (waves / parts); }
 };
 
 class OperandAccess {

@@ -290,7 +290,7 @@ void addRegions(const Gemm &gemm, const GemmSchedule &schedule, LaunchPlan &laun
   }
   add(RegionKind::mainLoop, RegionKind::mainLoop, steps - (tail ? 1 : 0));
   shift(RegionKind::epilogue, 1);
-  if (schedule.split.k > 1) {
+  if (schedule.split.k > 1 || schedule.tiling.wavesK > 1) {
     add(RegionKind::reduction, RegionKind::reduction, 1);
   }
   add(RegionKind::epilogue, RegionKind::epilogue, 1);
@@ -337,6 +337,10 @@ KernelPlan planGemm(const Problem &problem, const Schedule &any, const Target &t
     if (tile->layout.path != OperandPath::registers) {
       launch.lds.push_back(ldsBuffer(*tile, schedule.pipeline.stages));
     }
+  }
+  if (schedule.tiling.wavesK > 1) {
+    const auto bytes = static_cast<std::int32_t>(sliceBytes(schedule));
+    launch.lds.push_back({TileOperand::partial, bytes, 1, bytes, false});
   }
   for (const LdsBuffer &buffer : launch.lds) {
     launch.ldsBytes += buffer.bytesPerStage * buffer.stages;

@@ -136,6 +136,7 @@ private:
     int wait, barrier;
   };
 
+  void reduceSlices(int quads);
   /// Vertices of the loads of one fragment's inputs.
   std::vector<int> epilogueLoads(int row, int column);
   Operand operand(TileOperand which);
@@ -776,6 +777,12 @@ UnfinishedLoop GemmBody::reduction() {
     use.vectorMemory = float(count * target.waveSize * bytes) / float(target.l1BytesPerClock);
     return builder.add(op, use);
   };
+  if (schedule.tiling.wavesK > 1) {
+    reduceSlices(quads);
+  }
+  if (schedule.split.k == 1) {
+    return {std::move(builder), LoopOrder::serial};
+  }
   const int left = atomic ? moves(TileOpKind::store, registersPerLoad * quads, 4)
                           : moves(TileOpKind::store, quads, 16);
   const int arrival = builder.add({TileOpKind::reduce, TileOperand::partial}, issueOf(4));
@@ -796,6 +803,27 @@ UnfinishedLoop GemmBody::reduction() {
     builder.depend(load, added.back(), target.hbmLatencyCycles);
   }
   return {std::move(builder), LoopOrder::serial};
+}
+
+/// The waves behind the first part write their sums, the first ones read and add them.
+void GemmBody::reduceSlices(int quads) {
+  const int others = schedule.tiling.wavesK - 1;
+  const float cycles = float(target.waveSize * 16) / float(target.ldsWriteBytesPerClock);
+  const auto moves = [&](TileOpKind kind, int count) {
+    TileOp op{kind, TileOperand::partial};
+    op.count = static_cast<std::int16_t>(count);
+    ResourceUse use = issueOf(count);
+    use.lds = cycles * float(count);
+    return builder.add(op, use);
+  };
+  const int written = moves(TileOpKind::ldsWrite, quads);
+  const int met = builder.add({TileOpKind::barrier}, issueOf(1));
+  builder.depend(written, met, target.ldsLatencyCycles);
+  const int read = moves(TileOpKind::ldsRead, quads * others);
+  builder.depend(met, read, barrierCycles);
+  TileOp sum{TileOpKind::vector, TileOperand::partial};
+  sum.count = static_cast<std::int16_t>(4 * quads * others);
+  builder.depend(read, builder.add(sum, vectorUse(target, sum.count)), target.ldsLatencyCycles);
 }
 
 std::vector<int> GemmBody::epilogueLoads(int row, int column) {

@@ -16,10 +16,10 @@ constexpr std::int64_t floatBytes = 4, arrivalBytes = 4;
 bool isAtomic(const GemmSchedule &schedule) { return schedule.split.reduce == Reduction::atomic; }
 
 std::int64_t tilePartialBytes(const GemmSchedule &schedule) {
-  return partialsPerTile(schedule) * schedule.waves() * partialWaveBytes(schedule);
+  return partialsPerTile(schedule) * resultWaves(schedule) * partialWaveBytes(schedule);
 }
 std::int64_t tileArrivalBytes(const GemmSchedule &schedule) {
-  return schedule.waves() * arrivalBytes;
+  return resultWaves(schedule) * arrivalBytes;
 }
 
 } // namespace
@@ -36,6 +36,10 @@ StepRange splitRange(const Gemm &gemm, const GemmSchedule &schedule, int split) 
 
 std::int64_t partialWaveBytes(const GemmSchedule &schedule) {
   return std::int64_t{schedule.waveTileM()} * schedule.waveTileN() * floatBytes;
+}
+
+std::int64_t sliceBytes(const GemmSchedule &schedule) {
+  return (schedule.tiling.wavesK - 1) * resultWaves(schedule) * partialWaveBytes(schedule);
 }
 
 std::int64_t partialsPerTile(const GemmSchedule &schedule) {

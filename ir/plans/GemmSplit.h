@@ -7,6 +7,9 @@
 // splits, and does the epilogue. Waves arrive one by one because nobody but the same wave of the
 // other workgroups reads what a wave leaves: no barrier, no broadcast.
 //
+// Slice-K: waves of one workgroup that share an output tile, each with its part of every K step;
+// added through LDS, in their order, by the waves of the first part, which go on alone.
+//
 //   partials  f32; ordered: [tile][split][wave][quad][lane][4], atomic: [tile][wave][quad][lane][4]
 //             A quad is four registers of a lane, fragments row by row. ordered: anything before.
 //             atomic: zero before and after.
@@ -29,6 +32,13 @@ struct StepRange {
   bool operator==(const StepRange &) const = default;
 };
 StepRange splitRange(const Gemm &gemm, const GemmSchedule &schedule, int split);
+
+/// Waves of a workgroup that hold the result in the end.
+inline int resultWaves(const GemmSchedule &schedule) {
+  return schedule.tiling.wavesM * schedule.tiling.wavesN;
+}
+/// LDS for the sums of the other waves.
+std::int64_t sliceBytes(const GemmSchedule &schedule);
 
 /// Bytes of the partial sums of one wave, and how many of these a tile has.
 std::int64_t partialWaveBytes(const GemmSchedule &schedule);

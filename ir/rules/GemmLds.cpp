@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Rules on the operands' tiles in LDS.
+#include "ir/plans/GemmSplit.h"
 #include "ir/rules/GemmRules.h"
 
 #include <algorithm>
@@ -58,12 +59,13 @@ std::int64_t stageBytes(const Problem &p, const Schedule &s) {
          operandTile(p.gemm(), gemmOf(s), TileOperand::b).stageBytes();
 }
 std::int64_t ldsBytes(const Problem &p, const Schedule &s) {
-  return stageBytes(p, s) * gemmOf(s).pipeline.stages;
+  return stageBytes(p, s) * gemmOf(s).pipeline.stages + sliceBytes(gemmOf(s));
 }
 
 std::string ldsFact(const Problem &p, const Schedule &s, const Target &t) {
-  return fmt::format("LDS {} > {} bytes with {} stages of {}", ldsBytes(p, s), t.ldsBytes,
-                     gemmOf(s).pipeline.stages, stageBytes(p, s));
+  return fmt::format("LDS {} > {} bytes with {} stages of {}{}", ldsBytes(p, s), t.ldsBytes,
+                     gemmOf(s).pipeline.stages, stageBytes(p, s),
+                     sliceBytes(gemmOf(s)) > 0 ? ", and sums of the waves along k" : "");
 }
 
 } // namespace

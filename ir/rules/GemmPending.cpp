@@ -27,7 +27,6 @@ std::vector<Rule> gemmPendingRules() {
   return {
       onlyDefault<[](const G &s) { return s.epilogue != EpiloguePath::lds; }>("pendingEpilogueLds",
                                                                               "epilogue"),
-      onlyDefault<[](const G &s) { return s.tiling.wavesK == 1; }>("pendingSliceK", "wavesK"),
       onlyDefault<[](const G &s) { return s.mapping.grid != GridKind::streamk; }>("pendingStreamK",
                                                                                   "grid"),
   };

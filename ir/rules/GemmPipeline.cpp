@@ -211,8 +211,8 @@ std::vector<Rule> gemmPipelineRules() {
   return {
       {"prefetch", reads({"aPath", "bPath", "stages", "prefetch"}), prefetchHolds, prefetchFact},
       {"fragmentsAhead",
-       reads({"tileK", "mfmaK", "stages", "order", "fragmentsAhead", "quadrants"}), fragmentsHold,
-       fragmentsFact},
+       reads({"tileK", "mfmaK", "wavesK", "stages", "order", "fragmentsAhead", "quadrants"}),
+       fragmentsHold, fragmentsFact},
       {"pingpong",
        reads({"tileK", "mfmaK", "wavesM", "wavesN", "wavesK", "aPath", "bPath", "stages", "order",
               "quadrants"}),

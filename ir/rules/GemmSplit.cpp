@@ -1,7 +1,7 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Rules on split-K.
+// Rules on split-K and slice-K.
 #include "ir/plans/GemmSplit.h"
 
 #include "ir/rules/GemmRules.h"
@@ -78,6 +78,25 @@ std::vector<Rule> gemmSplitRules() {
          return fmt::format("splitk={} with a persistent grid: splits are for grids that leave CUs "
                             "idle; grid=tiles",
                             gemmOf(s).split.k);
+       }},
+      {"sliceLoop", reads({"wavesK", "order", "quadrants", "grid"}),
+       [](const Problem &, const Schedule &s, const Target &) {
+         return gemmOf(s).tiling.wavesK == 1 ||
+                (gemmOf(s).mapping.grid == GridKind::tiles &&
+                 gemmOf(s).pipeline.order != LoopOrder::pingpong && !gemmOf(s).pipeline.quadrants);
+       },
+       [](const Problem &, const Schedule &s, const Target &) {
+         return fmt::format("slicek={} ends with the tile and walks whole tiles in one group: "
+                            "grid=tiles, quad=0, schedule=serial or interleaved",
+                            gemmOf(s).tiling.wavesK);
+       }},
+      {"usefulSlices", reads({"tileM", "tileN", "wavesK"}),
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         return gemmOf(s).tiling.wavesK == 1 || tilesOf(p, s) < t.cus;
+       },
+       [](const Problem &p, const Schedule &s, const Target &t) {
+         return fmt::format("slicek={} of {} tiles on {} CUs; of use below that",
+                            gemmOf(s).tiling.wavesK, tilesOf(p, s), t.cus);
        }},
       {"usefulSplit", reads({"tileM", "tileN", "splitK"}), usefulHolds,
        [](const Problem &p, const Schedule &s, const Target &t) {

@@ -183,13 +183,14 @@ std::vector<Rule> gemmTilingRules() {
          return tooLarge("k", tiling(s).k, p.gemm().k, largestTileK(p));
        }},
       {"matrixInstruction", reads({"mfmaM", "mfmaN", "mfmaK"}), instructionHolds, instructionFact},
-      {"matrixSteps", reads({"tileK", "mfmaK"}),
+      {"matrixSteps", reads({"tileK", "mfmaK", "wavesK"}),
        [](const Problem &, const Schedule &s, const Target &) {
-         return tiling(s).k % tiling(s).mfmaK == 0;
+         return tiling(s).k % (tiling(s).mfmaK * tiling(s).wavesK) == 0;
        },
        [](const Problem &, const Schedule &s, const Target &) {
-         return fmt::format("tile k={} is not a multiple of {} of the matrix instruction",
-                            tiling(s).k, tiling(s).mfmaK);
+         return fmt::format(
+             "tile k={} is not a multiple of {} of the matrix instruction x {} waves", tiling(s).k,
+             tiling(s).mfmaK, tiling(s).wavesK);
        }},
       {"waveTileM", reads({"tileM", "wavesM", "mfmaM"}),
        [](const Problem &, const Schedule &s, const Target &) {

@@ -76,8 +76,8 @@ std::vector<Axis> gemmAxes(const Problem &problem, const Target &target) {
                      static_cast<std::int64_t>(LoopOrder::pingpong)});
   axes.add("xcdRemap", {1, 0});
   axes.add("groupM", {8, 4, 0});
-  axes.add("wavesK", {1});
-  axes.add("splitK", {1, 2, 4, 8, 16, 32, 64, 3, 6, 12, 24, 5, 10, 7, 14});
+  axes.add("wavesK", {1, 2, 4});
+  axes.add("splitK", {1, 2, 4, 8, 16, 32, 64, 3, 6, 12, 24, 5, 10, 7, 14, 9, 15});
   axes.addNames("reduce");
   axes.add("fragmentsAhead", {0, 1});
   axes.add("quadrants", {0, 1});

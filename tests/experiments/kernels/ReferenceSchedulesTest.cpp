@@ -136,6 +136,19 @@ INSTANTIATE_TEST_SUITE_P(
                           "gemm.1:tile=128x128x32,mfma=32x32x2,schedule=interleaved"},
         ReferenceSchedule{"turned256", "gemm m=4096 n=4096 k=4096 dtype=bf16 a=km b=kn",
                           "gemm.1:tile=256x256x64,waves=2x4"},
+        // Decode with few columns: several workgroups, or waves, share an output tile.
+        ReferenceSchedule{"decodeSplitK", "gemm m=16 n=1280 k=8192 dtype=bf16 b=nk",
+                          "gemm.1:tile=16x64x128,waves=1x4,epi=swap,group=0,splitk=16"},
+        ReferenceSchedule{"decodeSplitKAtomic", "gemm m=1 n=1280 k=8192 dtype=bf16 b=nk",
+                          "gemm.1:tile=16x32x128,waves=1x2,group=0,splitk=8,reduce=atomic"},
+        ReferenceSchedule{"decodeSliceK", "gemm m=16 n=8192 k=1024 dtype=bf16 b=nk",
+                          "gemm.1:tile=16x64x256,waves=1x2,epi=permlane,group=0,slicek=2"},
+        ReferenceSchedule{"decodeSliceAndSplitK", "gemm m=16 n=2304 k=16384 dtype=bf16 b=nk",
+                          "gemm.1:tile=16x64x256,waves=1x2,epi=swap,group=0,slicek=4,splitk=4"},
+        ReferenceSchedule{"permlane256", square,
+                          "gemm.1:tile=256x256x64,waves=2x4,epi=permlane,schedule=pingpong,quad=1,"
+                          "prio=1",
+                          45},
         ReferenceSchedule{"persistent", "gemm m=8192 n=8192 k=512 dtype=bf16 b=nk",
                           "gemm.1:tile=256x256x64,waves=2x4,schedule=pingpong,grid=persistent"}),
     [](const auto &info) { return info.param.name; });
