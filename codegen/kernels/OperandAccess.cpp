@@ -156,7 +156,7 @@ void OperandAccess::preparePackedPiece(int piece) {
   const Offset offset =
       mapped(fragmentMaps, overItems([&](int wave, int lane) {
                return packedAddress(tile, waveIndexOf[wave], piece % tile.fragments,
-                                    piece / tile.fragments, lane);
+                                    item.partOf(wave) * tile.slices + piece / tile.fragments, lane);
              }),
              item.index);
   assert(offset.base && "packed addresses are sums of bits of the index");
