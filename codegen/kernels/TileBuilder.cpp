@@ -194,10 +194,14 @@ void TileBuilder::keep(Value value) {
 std::pair<Value, Value> TileBuilder::exchangeHalves(Value a, Value b, int lanes) {
   Type pair = LLVM::LLVMStructType::getLiteral(builder.getContext(),
                                                {builder.getI32Type(), builder.getI32Type()});
-  Value both =
-      lanes == 16
-          ? ROCDL::Permlane16SwapOp::create(builder, loc, pair, a, b, false, false).getRes()
-          : ROCDL::Permlane32SwapOp::create(builder, loc, pair, a, b, false, false).getRes();
+  Value both;
+  if (lanes == 16) {
+    both = ROCDL::Permlane16SwapOp::create(builder, loc, pair, a, b, /*fi=*/false,
+                                           /*boundControl=*/false);
+  } else {
+    both = ROCDL::Permlane32SwapOp::create(builder, loc, pair, a, b, /*fi=*/false,
+                                           /*boundControl=*/false);
+  }
   return {LLVM::ExtractValueOp::create(builder, loc, both, 0),
           LLVM::ExtractValueOp::create(builder, loc, both, 1)};
 }

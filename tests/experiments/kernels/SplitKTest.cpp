@@ -4,6 +4,7 @@
 // Results of split-K over orders of the waves, hence of arrival.
 #include "codegen/Compile.h"
 #include "ir/KernelPlan.h"
+#include "ir/Rule.h"
 #include "runtime/Device.h"
 #include "runtime/HostBuffer.h"
 #include "runtime/RandomValues.h"
