@@ -62,7 +62,9 @@ std::vector<Rule> makeRules() {
        [](const Problem &p, const Schedule &, const Target &) {
          return fmt::format("out={} of {} sums is not supported yet; supported: {}",
                             name(gemm(p).outType), name(gemm(p).accType),
-                            gemm(p).accType == ElementType::i32 ? "i32" : "f16 bf16 f32");
+                            gemm(p).accType == ElementType::i32
+                                ? "f16 bf16 f32, and i32 without alpha, beta and epilogue"
+                                : "f16 bf16 f32");
        }},
       {"notSupported.scale", 0,
        [](const Problem &p, const Schedule &, const Target &) {
