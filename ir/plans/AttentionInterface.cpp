@@ -66,6 +66,14 @@ void addPartials(LaunchInterface &launch) {
   addArgument(launch, "statistics", KernelArgument::Kind::pointer);
 }
 
+/// f32: results before the division, and maximum and sum, of each split and row.
+std::vector<WorkspaceInterface> splitWorkspaces(const Attention &attention, int splits) {
+  constexpr std::int64_t elementBytes = 4;
+  const std::int64_t perQuery = splits * attention.hq * elementBytes;
+  return {{"partial", fmt::format("b * sq * {}", perQuery * attention.dv)},
+          {"statistics", fmt::format("b * sq * {}", perQuery * 2)}};
+}
+
 void addSizes(const Problem &problem, LaunchInterface &launch) {
   for (const auto &[name, value] : attentionSizes(problem)) {
     const bool isWide = name.ends_with("_b") || name.ends_with("_h");
@@ -91,6 +99,7 @@ KernelInterface attentionInterface(const Problem &problem, const Schedule &any,
     interface.launches.push_back(std::move(main));
     return interface;
   }
+  interface.workspaces = splitWorkspaces(attention, schedule.split.kv);
   addPartials(main);
   addSizes(problem, main);
   LaunchInterface combine;

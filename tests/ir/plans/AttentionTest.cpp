@@ -125,6 +125,16 @@ TEST(AttentionPlan, KindsAddUpToTheGrid) {
         EXPECT_EQ(*evaluate(interface.launches[i].grid[0], runtimeSizes(problem)),
                   plan.launches[i].workgroups);
       }
+      std::size_t workspaces = 0;
+      for (const PlanBuffer &buffer : plan.buffers) {
+        if (buffer.role == BufferRole::workspace) {
+          ASSERT_LT(workspaces, interface.workspaces.size());
+          const WorkspaceInterface &workspace = interface.workspaces[workspaces++];
+          EXPECT_EQ(workspace.name, buffer.name);
+          EXPECT_EQ(*evaluate(workspace.bytes, runtimeSizes(problem)), buffer.bytes);
+        }
+      }
+      EXPECT_EQ(workspaces, interface.workspaces.size());
       for (const std::string &guard : interface.guards) {
         if (isLegal(problem, schedule, gfx950())) {
           EXPECT_EQ(*evaluate(guard, runtimeSizes(problem)), 1) << guard;
