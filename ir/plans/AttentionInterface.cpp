@@ -61,9 +61,22 @@ void addResults(const Attention &attention, LaunchInterface &launch) {
   }
 }
 
-void addPartials(LaunchInterface &launch) {
-  addArgument(launch, "partial", KernelArgument::Kind::pointer);
-  addArgument(launch, "statistics", KernelArgument::Kind::pointer);
+/// The plan's workspaces, for any run-time sizes.
+void addWorkspaces(const Attention &attention, const AttentionSchedule &schedule,
+                   KernelInterface &interface) {
+  const std::string rows = fmt::format("b * sq * {}", attention.hq);
+  const auto add = [&](std::string name, std::int64_t rowBytes) {
+    interface.workspaces.push_back(
+        {std::move(name), fmt::format("{} * {}", rows, schedule.split.kv * rowBytes)});
+  };
+  add("partial", attention.dv * 4);
+  add("statistics", 8);
+}
+
+void addPartials(const KernelInterface &interface, LaunchInterface &launch) {
+  for (const WorkspaceInterface &workspace : interface.workspaces) {
+    addArgument(launch, workspace.name, KernelArgument::Kind::pointer);
+  }
 }
 
 /// f32: results before the division, and maximum and sum, of each split and row.
@@ -100,13 +113,14 @@ KernelInterface attentionInterface(const Problem &problem, const Schedule &any,
     return interface;
   }
   interface.workspaces = splitWorkspaces(attention, schedule.split.kv);
-  addPartials(main);
+  addWorkspaces(attention, schedule, interface);
+  addPartials(interface, main);
   addSizes(problem, main);
   LaunchInterface combine;
   combine.kernel = main.kernel + "_combine";
   combine.grid = {fmt::format("ceildiv(b * sq * {}, {})", attention.hq, combineRows), "1", "1"};
   combine.block = {static_cast<std::uint32_t>(combineRows * target.waveSize), 1, 1};
-  addPartials(combine);
+  addPartials(interface, combine);
   addResults(attention, combine);
   addSizes(problem, combine);
   interface.launches.push_back(std::move(main));
