@@ -61,18 +61,6 @@ void addResults(const Attention &attention, LaunchInterface &launch) {
   }
 }
 
-/// The plan's workspaces, for any run-time sizes.
-void addWorkspaces(const Attention &attention, const AttentionSchedule &schedule,
-                   KernelInterface &interface) {
-  const std::string rows = fmt::format("b * sq * {}", attention.hq);
-  const auto add = [&](std::string name, std::int64_t rowBytes) {
-    interface.workspaces.push_back(
-        {std::move(name), fmt::format("{} * {}", rows, schedule.split.kv * rowBytes)});
-  };
-  add("partial", attention.dv * 4);
-  add("statistics", 8);
-}
-
 void addPartials(const KernelInterface &interface, LaunchInterface &launch) {
   for (const WorkspaceInterface &workspace : interface.workspaces) {
     addArgument(launch, workspace.name, KernelArgument::Kind::pointer);
@@ -113,7 +101,6 @@ KernelInterface attentionInterface(const Problem &problem, const Schedule &any,
     return interface;
   }
   interface.workspaces = splitWorkspaces(attention, schedule.split.kv);
-  addWorkspaces(attention, schedule, interface);
   addPartials(interface, main);
   addSizes(problem, main);
   LaunchInterface combine;
