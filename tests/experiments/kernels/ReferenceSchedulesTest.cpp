@@ -126,12 +126,12 @@ INSTANTIATE_TEST_SUITE_P(
                           "gemm.1:tile=16x64x256,waves=1x4,b=registers,stages=3,prefetch=2,"
                           "schedule=interleaved,group=0"},
         ReferenceSchedule{"packed128", "gemm m=512 n=4096 k=4096 dtype=bf16 b=nk preshuffle=1",
-                          "gemm.1:tile=128x128x64,b=registers"},
+                          "gemm.1:tile=128x128x64,b=registers,group=4"},
         // 8-bit integers, both ways; f32; A turned by transposing reads.
-        ReferenceSchedule{"integers256", "gemm m=4096 n=4096 k=4096 dtype=i8 out=i32 b=nk",
-                          "gemm.1:tile=256x256x128,waves=2x4,mfma=16x16x64"},
-        ReferenceSchedule{"integersTurned", "gemm m=4096 n=4096 k=4096 dtype=i8 out=i32 a=km",
-                          "gemm.1:tile=128x128x128,mfma=32x32x32"},
+        ReferenceSchedule{"integers256", "gemm m=256 n=256 k=640 dtype=i8 out=i32 b=nk",
+                          "gemm.1:tile=256x256x128,waves=2x4,mfma=16x16x64,xcd=0,group=0"},
+        ReferenceSchedule{"integersTurned", "gemm m=256 n=128 k=640 dtype=i8 out=i32 a=km",
+                          "gemm.1:tile=128x128x128,mfma=32x32x32,xcd=0,group=0"},
         ReferenceSchedule{"floats", "gemm m=2048 n=2048 k=1024 dtype=f32 a=km b=nk",
                           "gemm.1:tile=128x128x32,mfma=32x32x2,schedule=interleaved"},
         ReferenceSchedule{"turned256", "gemm m=4096 n=4096 k=4096 dtype=bf16 a=km b=kn",
