@@ -7,7 +7,7 @@ Triton, and prints what they take beside what bundle.json predicts.
                                         [--rows N] [--match TEXT]
 
 Exits 1 where Inductor does not take a row as the only candidate, a constant of its kernel is not
-the row's, a row spills or needs more LDS than there is, or its LDS differs from the prediction.
+the row's, a row spills or needs more LDS than there is, or its LDS is not as predicted.
 Needs `triton` (PyPI, any build with the AMD backend) beside torch.
 """
 
@@ -67,9 +67,17 @@ def problems(report: Mapping[str, Any]) -> list[str]:
         if made[name] != report["row"][name]:
             found.append(f"compiled with {name}={made[name]}")
     predicted = report["predicted"]
-    if predicted and made["lds_bytes"] != predicted["lds_bytes"]:
+    if predicted and not lds_as_predicted(report):
         found.append(f"LDS {made['lds_bytes']}, predicted {predicted['lds_bytes']}")
     return found
+
+
+def lds_as_predicted(report: Mapping[str, Any]) -> bool:
+    """Exactly, where Triton pipelines; with one stage or one step of k it may keep tiles in registers,
+    and the prediction is an upper bound."""
+    made, said, row = report["compiled"]["lds_bytes"], report["predicted"]["lds_bytes"], report["row"]
+    pipelined = row["num_stages"] > 1 and parse_key(report["key"]).sizes[2] > row["BLOCK_K"]
+    return made == said if pipelined else made <= said
 
 
 def compile_row(text: str, row: Row, predicted: Mapping[str, Any] | None, keep: Path | None, name: str):

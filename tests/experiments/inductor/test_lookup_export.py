@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 import torch
+from kernelwright.compile_rows import lds_as_predicted
 from kernelwright.lookup import parse_key, read_table
 from test_lookup_choices import Choices, Inputs, Node
 
@@ -21,6 +22,9 @@ PROBLEMS = [
     "gemm m=128 n=128 k=72 dtype=bf16 b=nk",
     "gemm m=256 n=256 k=128 dtype=f32",
     "gemm m=16 n=4096 k=1024 dtype=bf16 b=nk",
+    "gemm m=2048 n=2048 k=2048 dtype=bf16 b=nk",
+    "gemm m=2048 n=2048 k=2048 dtype=f16",
+    "gemm m=64 n=4096 k=4096 dtype=bf16 b=nk",
     "gemm m=512 n=768 k=256 dtype=bf16 b=nk epilogue=bias",
     "gemm m=512 n=768 k=256 dtype=f16 alpha=0.5 beta=2",
     "gemm m=256 n=128 k=64 batch=8 dtype=bf16 b=nk",
@@ -130,12 +134,18 @@ def test_inductor_takes_every_row_and_triton_compiles_it(reports):
     assert len(found) == len(PROBLEMS)
 
 
+def test_some_rows_are_pipelined(reports):
+    """So that exact predictions are among them."""
+    pipelined = [report for report in reports[1].values() if report["row"]["num_stages"] > 1]
+    assert len(pipelined) >= 4
+
+
 @pytest.mark.parametrize("index", range(len(PROBLEMS)))
-def test_lds_is_predicted_exactly_and_registers_within_the_margin(reports, bundle, index):
+def test_lds_is_as_predicted_and_registers_within_the_margin(reports, bundle, index):
     key = list(read_table(bundle))[index]
     report = reports[1][key]
     made, said = report["compiled"], report["predicted"]
-    assert made["lds_bytes"] == said["lds_bytes"], key
+    assert lds_as_predicted(report), key
     assert made["vgpr_spills"] == made["sgpr_spills"] == made["scratch_bytes"] == 0
     compiled, predicted = made["vgpr"] + made["agpr"], said["vgpr"] + said["agpr"]
     assert compiled <= REGISTER_MARGIN * predicted and predicted <= REGISTER_MARGIN * compiled, (

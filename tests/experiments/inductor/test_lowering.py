@@ -66,10 +66,10 @@ def test_differences_to_the_prediction_are_found(on_fake_gpu, tmp_path):
     honest = key("mm", matrices(F16, 64, 64, 64))
     spilling = key("mm", matrices(F16, 512, 512, 512))
     table = {honest: [row(32, 32, 32, 64)], spilling: [row(256, 128, 16, 512, warps=1, stages=1)]}
-    predicted = [{"key": honest, "row": 0, "lds_bytes": 1, "vgpr": 32, "agpr": 0}]
+    predicted = [{"key": honest, "row": 0, "lds_bytes": 1 << 20, "vgpr": 32, "agpr": 0}]
     run, (first, second) = compile_table(on_fake_gpu, tmp_path, table, lookup=predicted)
     assert run.returncode == 1
-    assert any("predicted 1" in text for text in first["problems"]), first
+    assert any("predicted 1048576" in text for text in first["problems"]), first
     assert any("spills" in text for text in second["problems"]), second
 
 
