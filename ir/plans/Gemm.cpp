@@ -243,6 +243,10 @@ LoopKey loopKey(const GemmSchedule &schedule, RegionKind region) {
       .add(log2Of(tiling.wavesK), 3)
       .add(tiling.mfmaM / 32, 1)
       .add(tiling.mfmaK / 8, 4);
+  if (region == RegionKind::reduction || region == RegionKind::epilogue) {
+    // Which waves are in step with each other.
+    packer.add(pipeline.order == LoopOrder::pingpong ? 1 : 0, 1);
+  }
   if (region == RegionKind::reduction) {
     return packer.add(static_cast<std::uint64_t>(schedule.split.k), 9)
         .add(static_cast<std::uint64_t>(schedule.split.reduce), 1)

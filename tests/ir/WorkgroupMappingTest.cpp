@@ -47,7 +47,7 @@ TEST(WorkgroupMapping, GroupsAreWalkedColumnByColumn) {
 TEST(WorkgroupMapping, EveryTileHasEverySplitOnce) {
   for (const int xcds : {1, 8}) {
     for (const int splits : {1, 3, 8}) {
-      const WorkgroupMapping mapping{3, 5, 1, xcds, 2, splits};
+      const WorkgroupMapping mapping{3, 5, 1, xcds, 2, 0, splits};
       std::vector<int> seen(mapping.workgroups(), 0);
       for (int id = 0; id < mapping.workgroups(); ++id) {
         const TileCoordinate tile = tileOf(mapping, id);
@@ -57,8 +57,8 @@ TEST(WorkgroupMapping, EveryTileHasEverySplitOnce) {
     }
   }
   // Without a remap neighbours share a tile.
-  EXPECT_EQ(tileOf({2, 2, 1, 1, 0, 4}, 3), (TileCoordinate{0, 0}));
-  EXPECT_EQ(splitOf({2, 2, 1, 1, 0, 4}, 6), 2);
+  EXPECT_EQ(tileOf({2, 2, 1, 1, 0, 0, 4}, 3), (TileCoordinate{0, 0}));
+  EXPECT_EQ(splitOf({2, 2, 1, 1, 0, 0, 4}, 6), 2);
 }
 
 TEST(WorkgroupMapping, IsABijectionOnEveryGrid) {

@@ -49,6 +49,7 @@ std::string resultOf(const CodeObject &object, Device &device, std::uint64_t see
   }
   RunOptions options;
   options.seed = seed;
+  options.wildTurns = true; // workgroups too
   const auto run = device.run(object, views, options);
   EXPECT_TRUE(run && run->findings.empty());
   for (const BufferView &view : views) {
