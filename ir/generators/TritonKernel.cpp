@@ -213,13 +213,15 @@ TritonKernel tritonKernel(const Gemm &gemm, const TritonGemmSchedule &schedule,
   TritonKernel kernel;
   chooseInstruction(gemm, schedule, target, kernel);
   placeWaves(schedule, kernel);
-  const bool pipelined = schedule.numStages > 1;
+  // One step of k is no loop. [C]
+  const bool pipelined = schedule.numStages > 1 && gemm.k > schedule.blockK;
   const Tile a = tileOf(gemm, schedule, true), b = tileOf(gemm, schedule, false);
   kernel.a = operandOf(a, kernel, schedule.numWarps, pipeliner, pipelined);
   kernel.b = operandOf(b, kernel, schedule.numWarps, pipeliner, pipelined);
-  kernel.buffers = pipelined && pipeliner == TritonPipeliner::direct
-                       ? schedule.numStages
-                       : std::max(1, schedule.numStages - 1);
+  kernel.buffers = pipelined && pipeliner == TritonPipeliner::direct ? schedule.numStages
+                   : pipelined                                       ? schedule.numStages - 1
+                                                                     : 1;
+  kernel.pipelined = pipelined;
   kernel.a.ldsBytes = ldsBytesOf(kernel.a, kernel.buffers);
   kernel.b.ldsBytes = ldsBytesOf(kernel.b, kernel.buffers);
   const auto [less, more] = std::minmax(kernel.a.ldsBytes, kernel.b.ldsBytes);
@@ -268,7 +270,7 @@ TritonRegisters tritonRegisters(const Gemm &gemm, const TritonGemmSchedule &sche
   double total = 15 + 1.09 * registers.accumulators + 0.37 * fragments + 0.57 * fragments * slices +
                  0.31 * staged + (evenK(gemm, schedule) ? 1.27 : 1.83) * loads;
   // With two products a step and two buffers the unrolled loop keeps most accumulators twice.
-  const bool twice = size == 32 && slices == 2 && schedule.numStages == 2;
+  const bool twice = size == 32 && slices == 2 && kernel.pipelined && schedule.numStages == 2;
   total += twice ? 0.66 * registers.accumulators : 0;
   // Triton's ping-pong of eight waves holds fragments of a second step.
   const bool pingPong = schedule.numWarps == 8 && schedule.blockM * schedule.blockN >= 256 * 256 &&
@@ -305,7 +307,7 @@ GemmSchedule similarSchedule(const TritonGemmSchedule &schedule, const TritonKer
   similar.a = operand(kernel.a);
   similar.b = operand(kernel.b);
   similar.pipeline.stages = kernel.buffers;
-  similar.pipeline.prefetch = schedule.numStages - 1;
+  similar.pipeline.prefetch = kernel.pipelined ? schedule.numStages - 1 : 0;
   // The products are transposed, so that a lane holds neighbours along n. [C]
   similar.epilogue = EpiloguePath::swap;
   similar.mapping.xcdRemap = false;

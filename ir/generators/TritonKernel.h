@@ -57,7 +57,8 @@ struct TritonOperand {
 struct TritonKernel {
   int mfmaM = 16, mfmaN = 16, mfmaK = 0; ///< mfmaK 0: no such instruction
   int wavesM = 1, wavesN = 1;
-  int buffers = 1; ///< of each operand in LDS
+  bool pipelined = false; ///< loads of later steps are under way while a step multiplies
+  int buffers = 1;        ///< of each operand in LDS
   TritonOperand a, b;
   std::int64_t ldsBytes = 0;
 };
