@@ -210,6 +210,9 @@ bool splitsKInstead(const Gemm &gemm) {
 
 TritonKernel tritonKernel(const Gemm &gemm, const TritonGemmSchedule &schedule,
                           const Target &target, TritonPipeliner pipeliner) {
+  if (!target.directToLds16) {
+    pipeliner = TritonPipeliner::registers;
+  }
   TritonKernel kernel;
   chooseInstruction(gemm, schedule, target, kernel);
   placeWaves(schedule, kernel);
