@@ -3,7 +3,6 @@
 
 #include "codegen/kernels/AttentionWork.h"
 
-#include <cmath>
 #include <numbers>
 
 using namespace mlir;

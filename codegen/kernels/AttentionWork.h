@@ -66,7 +66,7 @@ private:
   const LaunchPlan &launch;
   mlir::Value sq, skv, packedRows;
   mlir::Value rowTile, split, head, batch, firstRow, firstQuery;
-  mlir::Value results, statisticsBuffer; ///< buffers, made when first used
+  mlir::Value results; ///< buffer, made when first used
 };
 
 /// An offset that is out of range of every buffer.
