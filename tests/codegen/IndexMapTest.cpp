@@ -45,7 +45,7 @@ TEST(IndexMap, ConstantNeedsNoField) {
 
 TEST(IndexMap, SwizzledAddressesAreReproduced) {
   for (const int rowBytes : {32, 64, 128, 192, 256, 512}) {
-    TileLayout layout{LdsLayout::swizzle, OperandPath::direct, false, 128, rowBytes};
+    TileLayout layout{LdsLayout::swizzle, OperandPath::direct, false, 2, 128, rowBytes};
     for (int first = 0; first + 16 <= rowBytes; first += 16) {
       expectReproduced(tabulate(64, [&](int i) { return layout.address(i, first); }));
     }
@@ -53,7 +53,7 @@ TEST(IndexMap, SwizzledAddressesAreReproduced) {
 }
 
 TEST(IndexMap, PaddedRowsAreReproduced) {
-  TileLayout layout{LdsLayout::padding, OperandPath::lds, false, 128, 128};
+  TileLayout layout{LdsLayout::padding, OperandPath::lds, false, 2, 128, 128};
   expectReproduced(
       tabulate(256, [&](int i) { return layout.address(i % 16 + i / 64 * 16, i / 16 % 4 * 16); }));
 }

@@ -139,7 +139,7 @@ TEST(GemmRules, FactsCarryTheNumbers) {
   EXPECT_EQ(fact("gemm m=1024 n=2048 k=64", "gemm.1:grid=persistent", "usefulPersistent"),
             "grid=persistent with 128 tiles on 256 CUs: no workgroup has a second one");
   EXPECT_EQ(fact(square, "gemm.1:tile=128x128x48", "matrixSteps"),
-            "tile k=48 is not a multiple of 32 of the matrix instruction");
+            "tile k=48 is not a multiple of 32 of the matrix instruction x 1 waves");
   // gcd(4095, 4095) * 2 bytes = 8190 = 2 * 4095.
   EXPECT_EQ(fact("gemm m=64 n=64 k=4095", "gemm.1:", "alignmentA"),
             "16 bytes a lane of a, but k=4095 and lda=4095 align rows to 2 bytes");
@@ -175,7 +175,7 @@ TEST(GemmRules, FactsCarryTheNumbers) {
   EXPECT_EQ(fact("gemm m=200 n=64 k=64", "gemm.1:group=4", "usefulGroup"),
             "group=4 with 2 rows of tiles: a shorter group walks the same way");
   EXPECT_EQ(fact("gemm m=512 n=256 k=64", "gemm.1:xcd=1", "usefulRemap"),
-            "xcd=1 with at most one tile for each of 8 XCDs changes nothing");
+            "xcd=1 with at most one workgroup for each of 8 XCDs changes nothing");
   EXPECT_EQ(fact("gemm m=512 n=257 k=64", "gemm.1:xcd=1", "usefulRemap"), "");
   EXPECT_EQ(fact("gemm m=2147483647 n=262144 k=1", "gemm.1:tile=16x64x32", "gridSize"),
             "a grid of 140737488355328 work-items; a dispatch has less than 4294967296");
