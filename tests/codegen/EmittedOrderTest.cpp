@@ -195,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(
                     OrderCase{"splits", decode, "attention.1:splitkv=8"},
                     OrderCase{"oneWave", decode, "attention.1:waves=1"},
                     OrderCase{"largeMfma", decode, "attention.1:tile=32x32,mfma=32x32x16"},
-                    OrderCase{"twoQueryFragments", decode, "attention.1:tile=32x32"},
+                    OrderCase{"twoQueryFragments", decode, "attention.1:tile=32x32,k=direct"},
                     OrderCase{"throughLds", decode, "attention.1:k=lds"},
                     OrderCase{"noPrefetch", decode, "attention.1:prefetch=0"},
                     OrderCase{"direct", decode, "attention.1:k=direct,v=direct,waves=2"},
