@@ -170,6 +170,14 @@ void askForOccupancy(RandomTrial &trial, Dice &dice) {
   }
 }
 
+/// Nor sums whose rounding depends on timing.
+void addAtomically(RandomTrial &trial, Dice &dice) {
+  auto *gemm = std::get_if<GemmSchedule>(&trial.schedule);
+  if (gemm && gemm->split.k > 1 && dice.below(2) == 0) {
+    gemm->split.reduce = Reduction::atomic;
+  }
+}
+
 } // namespace
 
 RandomTrial randomTrial(std::uint64_t seed, std::uint64_t index, std::optional<Family> only) {
@@ -185,6 +193,7 @@ RandomTrial randomTrial(std::uint64_t seed, std::uint64_t index, std::optional<F
     if (!drawn.empty()) {
       RandomTrial trial{*problem, drawn.front(), target};
       askForOccupancy(trial, dice);
+      addAtomically(trial, dice);
       return trial;
     }
   }
