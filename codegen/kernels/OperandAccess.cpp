@@ -301,8 +301,14 @@ Value OperandAccess::alongK(TileBuilder &tiles, Value k) const {
 Value OperandAccess::shortStepOffset(TileBuilder &tiles, int number, Value lane,
                                      int elements) const {
   if (tile.layout.path == OperandPath::registers) {
-    const bool inside = number / tile.fragments * tile.fragmentK < elements;
-    return inside ? lane : tiles.constant(outOfRange);
+    const int k = number / tile.fragments * tile.fragmentK;
+    if (item.parts == 1) {
+      return k < elements ? lane : tiles.constant(outOfRange);
+    }
+    Value part = tiles.div(item.wave, item.waves / item.parts);
+    Value first = tiles.mul(part, std::int64_t(tile.slices) * tile.fragmentK);
+    Value inside = tiles.lessThan(tiles.add(first, k), tiles.constant(elements));
+    return tiles.select(inside, lane, tiles.constant(outOfRange));
   }
   const Piece &piece = pieces[number];
   Value inside = tile.layout.rowsAlongK

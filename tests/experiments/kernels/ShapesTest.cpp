@@ -71,6 +71,13 @@ TEST(GemmShapes, PackedWeights) {
   expectProven("gemm m=65 n=136 k=2048 b=nk preshuffle=1", *parseSchedule(wide));
   expectProven("gemm m=65 n=136 k=2048 preshuffle=1 epilogue=bias", *parseSchedule(large));
   expectProven("gemm m=17 n=257 k=96 batch=2 b=nk preshuffle=1", *parseSchedule(narrow));
+  // k divided among the waves of a workgroup (a short first step too), and among workgroups.
+  expectProven(
+      "gemm m=16 n=200 k=1120 preshuffle=1",
+      *parseSchedule("gemm.1:tile=16x64x128,waves=1x1,slicek=4,b=registers,xcd=0,group=0"));
+  expectProven(
+      "gemm m=16 n=200 k=1024 preshuffle=1 beta=1",
+      *parseSchedule("gemm.1:tile=16x64x128,waves=1x4,splitk=4,b=registers,xcd=0,group=0"));
 }
 
 /// What is loaded to registers for steps behind the last one is counted by waits, used by nobody.
