@@ -157,14 +157,14 @@ INSTANTIATE_TEST_SUITE_P(
     Attention, ReferenceSchedules,
     testing::Values(
         // Llama 3 70B on one of eight GPUs: 8 heads of one group, splits fill the device.
-        ReferenceSchedule{"decodeLlama", "attention b=4 hq=8 hkv=1 sq=1 skv=8192 d=128",
+        ReferenceSchedule{"decodeLlama", "attention b=1 hq=8 hkv=1 sq=1 skv=2048 d=128",
                           "attention.1:splitkv=16"},
         // The same with K and V straight to LDS, two steps under way.
-        ReferenceSchedule{"decodeDirect", "attention b=4 hq=8 hkv=1 sq=1 skv=8192 d=128",
+        ReferenceSchedule{"decodeDirect", "attention b=1 hq=8 hkv=1 sq=1 skv=2048 d=128",
                           "attention.1:waves=2,k=direct,v=direct,stages=3,splitkv=32"},
         // MiniMax M3: 16 heads a group and 4 queries are 64 packed rows.
         ReferenceSchedule{"decodeFourQueries",
-                          "attention b=1 hq=64 hkv=4 sq=4 skv=8192 d=128 mask=causal lse=1",
+                          "attention b=1 hq=64 hkv=4 sq=4 skv=2048 d=128 mask=causal lse=1",
                           "attention.1:tile=32x32,mfma=32x32x16,splitkv=16"}),
     [](const auto &info) { return info.param.name; });
 
