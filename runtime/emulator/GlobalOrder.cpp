@@ -191,7 +191,13 @@ std::uint32_t load(const std::uint32_t &at) { return __atomic_load_n(&at, __ATOM
 /// An atomic continues the release that it finds; it takes part in it if it returns.
 std::uint32_t meet(Wave &wave, const GlobalUse &use, std::uint32_t record, std::uint32_t stamp) {
   AccessLog &log = *wave.group->context.log;
-  const ClockRef &before = log.released(log.at(stamp >> 9));
+  const Record &earlier = log.at(stamp >> 9), &now = log.at(record);
+  const bool isSame = earlier.group == now.group && earlier.wave == now.wave &&
+                      earlier.clock == now.clock && earlier.op == now.op;
+  if (use.rmw && isSame) {
+    return stamp >> 9; // another lane of the instruction has met it
+  }
+  const ClockRef &before = log.released(earlier);
   if (!before) {
     return record;
   }

@@ -161,9 +161,9 @@ TEST(GlobalRace, IsFoundWithSeveralThreadsToo) {
 // The last two of many workgroups that also use atomics.
 TEST(GlobalRace, IsFoundLateInLargeLaunches) {
   const Trial trial = trialOf("v_mov_b32 v2, 1\n global_atomic_add v0, v2, s[4:5]\n"
-                              "v_mov_b32 v2, s2\n s_cmp_lt_u32 s2, 9998\n s_cbranch_scc1 .Lx\n"
+                              "v_mov_b32 v2, s2\n s_cmp_lt_u32 s2, 598\n s_cbranch_scc1 .Lx\n"
                               "global_store_dword v1, v2, s[6:7]\n.Lx:\n",
-                              10'000);
+                              600);
   EXPECT_TRUE(trial.has(FindingKind::globalRace)) << trial.findings();
 }
 
