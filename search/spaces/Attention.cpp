@@ -1,31 +1,39 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Attention's axes.
+// Axes of decode attention. What usually wins stands first: it has the lower rank, which decides
+// between equal estimates. Splits have multiples of three between the powers of two, so that few
+// heads fill the CUs in whole rounds.
 #include "search/spaces/Spaces.h"
 
 namespace kw {
 
 std::vector<Axis> attentionAxes(const Problem &, const Target &) {
   AxisList axes(Family::attention);
-  axes.add("rows", {16, 32, 64});
+  const auto direct = static_cast<std::int64_t>(OperandPath::direct);
+  const auto throughRegisters = static_cast<std::int64_t>(OperandPath::lds);
+  const auto fragments = static_cast<std::int64_t>(OperandPath::registers);
+  const std::vector<std::int64_t> layouts{static_cast<std::int64_t>(LdsLayout::swizzle),
+                                          static_cast<std::int64_t>(LdsLayout::padding),
+                                          static_cast<std::int64_t>(LdsLayout::plain)};
+  axes.add("rows", {16, 32, 64, 128});
   axes.add("columns", {32, 64, 128});
-  axes.add("waves", {1, 2, 4, 8, 16});
+  axes.add("waves", {4, 2, 1, 8, 16});
   axes.add("mfmaM", {16, 32});
   axes.add("mfmaN", {16, 32});
-  axes.add("mfmaK", {16, 32});
-  axes.addNames("kPath");
-  axes.addNames("vPath");
-  axes.addNames("kLayout");
-  axes.addNames("vLayout");
+  axes.add("mfmaK", {32, 16});
+  axes.add("kPath", {fragments, direct, throughRegisters});
+  axes.add("vPath", {direct, throughRegisters});
+  axes.add("kLayout", layouts);
+  axes.add("vLayout", layouts);
   axes.add("kVector", {16});
   axes.add("vVector", {16});
   axes.add("stages", {2, 3, 4});
-  axes.add("prefetch", {0, 1, 2});
-  axes.add("splitKV", {1, 2, 4, 8, 16, 32, 64, 128});
+  axes.add("prefetch", {1, 2, 0});
+  axes.add("splitKV", {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256});
   axes.addNames("combine");
-  axes.add("xcdRemap", {0, 1});
-  axes.add("wavesPerSimd", {0, 1, 2, 4});
+  axes.add("xcdRemap", {1, 0});
+  axes.add("wavesPerSimd", {0});
   return axes.take();
 }
 

@@ -28,10 +28,16 @@ Schedule scheduleOf(std::string_view text) {
 }
 
 const std::vector<std::string_view> problems{
-    "gemm m=4096 n=4096 k=4096 dtype=bf16 b=nk", "gemm m=1 n=8192 k=8192 dtype=bf16 b=nk",
-    "gemm m=777 n=1536 k=7168 dtype=f16 b=kn",   "gemm m=64 n=512 k=1000 dtype=bf16",
-    "gemm m=16384 n=16384 k=8192 dtype=bf16",    "rmsnorm rows=32768 cols=8192",
+    "gemm m=4096 n=4096 k=4096 dtype=bf16 b=nk",
+    "gemm m=1 n=8192 k=8192 dtype=bf16 b=nk",
+    "gemm m=777 n=1536 k=7168 dtype=f16 b=kn",
+    "gemm m=64 n=512 k=1000 dtype=bf16",
+    "gemm m=16384 n=16384 k=8192 dtype=bf16",
+    "rmsnorm rows=32768 cols=8192",
     "rmsnorm rows=77 cols=2880 residual=1",
+    "attention b=4 hq=32 hkv=4 sq=1 skv=4096 d=128 dtype=bf16",
+    "attention b=64 hq=64 hkv=8 sq=1 skv=9000 d=64 dtype=bf16",
+    "attention b=1 hq=16 hkv=1 sq=7 skv=30000 d=128 dtype=f16 mask=causal lse=1",
 };
 
 /// A legal schedule to start from: the default, or the first of some tiles.
@@ -247,4 +253,44 @@ TEST(CostModel, MovesLikeTheHardware) {
   // Published: 5.8 TB/s.
   const double norm = time("rmsnorm rows=32768 cols=8192", "rmsnorm.1:");
   EXPECT_NEAR(4.0 * 32768 * 8192 / norm * 1e-6, 5.8, 0.25 * 5.8);
+}
+
+/// Decode reads k and v once: with enough of them no time is far above that of their bytes, and a
+/// few heads need splits to get there.
+TEST(CostModel, DecodeStreamsKeysAndValues) {
+  struct Case {
+    std::string_view problem, schedule;
+    double least, most; ///< achieved share of the peak bandwidth
+  };
+  constexpr std::array cases{
+      Case{"attention b=128 hq=64 hkv=4 sq=1 skv=8192 d=128 dtype=bf16", "attention.1:", 0.7, 0.9},
+      Case{"attention b=1 hq=8 hkv=1 sq=1 skv=131072 d=128 dtype=bf16", "attention.1:", 0, 0.02},
+      Case{"attention b=1 hq=8 hkv=1 sq=1 skv=131072 d=128 dtype=bf16", "attention.1:splitkv=128",
+           0.15, 0.5},
+  };
+  for (const Case &c : cases) {
+    const Problem problem = problemOf(c.problem);
+    CostModel model(problem, samples::gfx950());
+    const double share = compulsoryBytes(problem) / (model.timeUs(scheduleOf(c.schedule)) * 1e-6) /
+                         samples::gfx950().hbmBytesPerSecond;
+    EXPECT_GT(share, c.least) << c.problem << " " << c.schedule;
+    EXPECT_LT(share, c.most) << c.problem << " " << c.schedule;
+  }
+}
+
+/// The online softmax is visible: half as many rows that count make no fewer exponentials, twice as
+/// many query heads on the same k and v more.
+TEST(CostModel, SoftmaxIsVectorWork) {
+  const auto vectorUs = [](std::string_view text, std::string_view schedule) {
+    CostModel model(problemOf(text), samples::gfx950());
+    const Estimate estimate = model.estimate(scheduleOf(schedule));
+    return estimate.termsUs[static_cast<std::size_t>(Term::vectorAlu)] +
+           estimate.termsUs[static_cast<std::size_t>(Term::issue)];
+  };
+  const double few =
+      vectorUs("attention b=64 hq=16 hkv=1 sq=1 skv=8192 d=128 dtype=bf16", "attention.1:v=direct");
+  const double many = vectorUs("attention b=64 hq=64 hkv=1 sq=1 skv=8192 d=128 dtype=bf16",
+                               "attention.1:tile=32x32,v=direct");
+  EXPECT_GT(few, 0);
+  EXPECT_GT(many, few);
 }

@@ -205,7 +205,10 @@ TEST(Space, IsNeverEmptyForAProblemThatIsSupported) {
                                     "gemm m=17 n=31 k=129 dtype=f16 out=f32",
                                     "rmsnorm rows=1 cols=1",
                                     "rmsnorm rows=1 cols=262144",
-                                    "rmsnorm rows=7 cols=8191"};
+                                    "rmsnorm rows=7 cols=8191",
+                                    "attention b=1 hq=1 hkv=1 sq=1 skv=1 d=64",
+                                    "attention b=256 hq=64 hkv=1 sq=16 skv=131072 d=128",
+                                    "attention b=3 hq=12 hkv=2 sq=5 skv=3 d=128 mask=causal lse=1"};
   std::mt19937_64 random(3);
   for (int round = 0; round < 12; ++round) {
     const auto size = [&] { return std::to_string(1 + (random() >> (random() % 14 + 50))); };
@@ -238,8 +241,9 @@ TEST(Space, OfAnUnsupportedProblemIsEmptyAndSaysWhy) {
 }
 
 TEST(Space, HasOneAxisADecisionOfUsefulValues) {
-  for (const char *text : {"gemm m=4096 n=4096 k=4096", "gemm m=4096 n=4096 k=4095 dtype=i8",
-                           "rmsnorm rows=64 cols=5120"}) {
+  for (const char *text :
+       {"gemm m=4096 n=4096 k=4096", "gemm m=4096 n=4096 k=4095 dtype=i8",
+        "rmsnorm rows=64 cols=5120", "attention b=2 hq=8 hkv=2 sq=1 skv=999 d=64"}) {
     const Problem problem = *parseProblem(text);
     std::set<int> seen;
     for (const Axis &axis : spaceAxes(problem, gfx950())) {
