@@ -123,12 +123,20 @@ private:
 
   void runWorkgroup(const Gemm &g, const LaunchPlan &launch, std::uint64_t id,
                     std::span<const BufferView> buffers) {
-    const TileCoordinate tile = tileOf(launch.mapping, static_cast<std::int64_t>(id));
+    const std::int64_t perBatch = launch.mapping.workgroups();
+    const auto batch = static_cast<std::int64_t>(id) / perBatch;
+    const TileCoordinate tile = tileOf(launch.mapping, static_cast<std::int64_t>(id) % perBatch);
     const std::int64_t row = tile.m * launch.tileM;
     const std::int64_t col = tile.n * launch.tileN;
-    const std::vector<float> a = gather(g.aType, buffers[0].bytes, row, launch.tileM, g.m,
+    const auto fromBatch = [&](int buffer, std::int64_t stride, ElementType type) {
+      return buffers[static_cast<std::size_t>(buffer)].bytes.subspan(
+          static_cast<std::size_t>(batch * stride * bitWidth(type) / 8));
+    };
+    const std::span<std::uint8_t> inputA = fromBatch(0, g.sa, g.aType);
+    const std::span<std::uint8_t> inputB = fromBatch(1, g.sb, g.bType);
+    const std::vector<float> a = gather(g.aType, inputA, row, launch.tileM, g.m,
                                         g.aTransposed ? 1 : g.lda, g.aTransposed ? g.lda : 1, g.k);
-    const std::vector<float> b = gather(g.bType, buffers[1].bytes, col, launch.tileN, g.n,
+    const std::vector<float> b = gather(g.bType, inputB, col, launch.tileN, g.n,
                                         g.bTransposed ? g.ldb : 1, g.bTransposed ? 1 : g.ldb, g.k);
     std::vector<float> sums(static_cast<std::size_t>(launch.tileM * launch.tileN));
     const bool integers =
@@ -141,9 +149,9 @@ private:
                     launch.tileN,
                     g.ldc,
                     sums,
-                    buffers[0].bytes,
-                    buffers[1].bytes,
-                    buffers[2].bytes,
+                    inputA,
+                    inputB,
+                    fromBatch(2, g.sc, g.outType),
                     integers};
     multiply(work, a, b);
     if (beforeStore) {
