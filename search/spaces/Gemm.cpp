@@ -82,7 +82,7 @@ std::vector<Axis> gemmAxes(const Problem &problem, const Target &target) {
   axes.add("reduce", {static_cast<std::int64_t>(Reduction::ordered)});
   axes.add("fragmentsAhead", {0, 1});
   axes.add("quadrants", {0, 1});
-  axes.add("priority", {0, 1});
+  axes.add("priority", {0}); // the model sees its issue slots alone: it would never win
   axes.add("wavesPerSimd", {0});
   axes.add("grid", {static_cast<std::int64_t>(GridKind::tiles),
                     static_cast<std::int64_t>(GridKind::persistent)});
