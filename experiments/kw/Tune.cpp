@@ -25,6 +25,7 @@ struct Options {
   std::optional<std::string> suite;
   std::string generator = "kw", strategy{automatic}, budget = "64evals";
   std::string rungs, device = "emulated", out, cluster;
+  bool rungsGiven = false; ///< else: all that the generator has
   bool deterministic = false;
   int top = 10;
   double trialSeconds = 300;
@@ -44,7 +45,7 @@ Expected<void> checkStrategy(const std::string &name) {
 /// Those that are asked for, else all that the generator has.
 Expected<std::vector<Rung>> rungsOf(const Options &options) {
   const bool ours = options.generator != name(Generator::triton);
-  if (options.rungs.empty()) {
+  if (!options.rungsGiven) {
     return parseRungs(ours ? "model,compiled" : "model");
   }
   Expected<std::vector<Rung>> rungs = parseRungs(options.rungs);
@@ -175,7 +176,8 @@ RunCommand addTune(CLI::App &app, const CommonOptions &common) {
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
   app.add_option("--rungs", options->rungs,
-                 "how far candidates climb (default model,compiled; triton: model)");
+                 "how far candidates climb (default model,compiled; triton: model)")
+      ->each([options](const std::string &) { options->rungsGiven = true; });
   app.add_option("--device", options->device, "emulated or hip")->capture_default_str();
   app.add_option("--out", options->out, "folder for the bundle of the best")->check(notEmpty);
   app.add_option("--cluster", options->cluster, "ray[:ADDRESS]");

@@ -84,7 +84,7 @@ USAGE = {
     "negative seed": (["targets", "--seed=-1"], ["--seed"]),
     "unknown target": (["space", "gemm m=1 n=1 k=1", "--target", "sm90"], ["sm90", "gfx950"]),
     "unknown generator": (["space", "gemm m=1 n=1 k=1", "--generator", "x"], ["accepted: kw triton"]),
-    "generator to come": (["space", "gemm m=1 n=1 k=1", "--generator", "triton"], ["not available"]),
+    "generator to come": (["space", "gemm m=1 n=1 k=1", "--generator", "flydsl"], ["not available"]),
     "unknown strategy": (["tune", "gemm m=1 n=1 k=1", "--strategy", "luck"], ["exhaustive"]),
     "bad budget": (["tune", "gemm m=1 n=1 k=1", "--budget", "lots"], ["500evals"]),
     "no rung": (["tune", "gemm m=1 n=1 k=1", "--rungs", ""], ["rung ''", "compiled"]),

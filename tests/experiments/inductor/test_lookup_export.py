@@ -31,7 +31,8 @@ PROBLEMS = [
     "gemm m=256 n=128 k=64 batch=8 dtype=f16 sa=0",
     "gemm m=256 n=128 k=64 batch=8 dtype=bf16 beta=1",
 ]
-REGISTER_MARGIN = 1.6  # vector registers, compiled over predicted, either way
+REGISTER_MARGIN = 1.6  # vector registers, compiled over predicted, either way,
+REGISTER_SLACK = 20  # or this many apart: addresses and masks of small tiles
 
 
 def torch_call(problem):
@@ -148,6 +149,8 @@ def test_lds_is_as_predicted_and_registers_within_the_margin(reports, bundle, in
     assert lds_as_predicted(report), key
     assert made["vgpr_spills"] == made["sgpr_spills"] == made["scratch_bytes"] == 0
     compiled, predicted = made["vgpr"] + made["agpr"], said["vgpr"] + said["agpr"]
-    assert compiled <= REGISTER_MARGIN * predicted and predicted <= REGISTER_MARGIN * compiled, (
+    most = max(compiled, predicted)
+    least = min(compiled, predicted)
+    assert most <= max(REGISTER_MARGIN * least, least + REGISTER_SLACK), (
         f"{parse_key(key).operation}: {compiled} registers, predicted {predicted}"
     )
