@@ -3,7 +3,6 @@
 
 #include "codegen/kernels/KvAccess.h"
 
-#include <algorithm>
 #include <cassert>
 
 using namespace mlir;
@@ -39,32 +38,21 @@ KvAccess::KvAccess(KernelShell &shell, const KvTile &tile, const KvSource &sourc
   }
 }
 
-template <typename Function>
-KvAccess::Offset KvAccess::mapped(std::vector<Known> &known, Function function) {
+template <typename Function> MappedOffset KvAccess::mapped(KnownMaps &known, Function function) {
   std::vector<std::int64_t> table;
   for (int each = 0; each < waveSize; ++each) {
     table.push_back(function(each));
   }
-  for (const Known &candidate : known) {
-    const std::int64_t delta = table[0] - candidate.table[0];
-    const bool constantDelta =
-        std::equal(table.begin(), table.end(), candidate.table.begin(),
-                   [&](std::int64_t wanted, std::int64_t have) { return wanted - have == delta; });
-    if (constantDelta && delta >= 0) {
-      return {candidate.value, static_cast<std::int32_t>(delta)};
-    }
-  }
-  const std::optional<IndexMap> map = fitIndexMap(table);
-  assert(map && "rows, columns and head dimensions are powers of two");
-  known.push_back({std::move(table), setup.map(lane, *map)});
-  return {known.back().value, 0};
+  const MappedOffset offset = known.findOrMap(setup, std::move(table), lane);
+  assert(offset.base && "rows, columns and head dimensions are powers of two");
+  return offset;
 }
 
 /// column * pitch + byte: a lane offset for each distance of columns, bytes as immediates.
-KvAccess::Offset KvAccess::memoryOffset(int piece) {
-  const Offset column =
+MappedOffset KvAccess::memoryOffset(int piece) {
+  const MappedOffset column =
       mapped(rowMaps, [&](int lane) { return kvLoadedPosition(tile, piece, lane).row; });
-  const Offset byte =
+  const MappedOffset byte =
       mapped(byteMaps, [&](int lane) { return kvLoadedPosition(tile, piece, lane).byte; });
   Value &offset = laneOffsets[{{column.base.getAsOpaquePointer(), column.immediate},
                                byte.base.getAsOpaquePointer()}];
@@ -75,7 +63,7 @@ KvAccess::Offset KvAccess::memoryOffset(int piece) {
   return {offset, byte.immediate};
 }
 
-KvAccess::Offset KvAccess::inOwnPart(const Offset &offset) {
+MappedOffset KvAccess::inOwnPart(const MappedOffset &offset) {
   Value &base = ownParts[offset.base.getAsOpaquePointer()];
   if (!base) {
     base = setup.add(offset.base, waveBytes);
@@ -107,7 +95,7 @@ Value KvAccess::readFragment(TileBuilder &tiles, int fragment, int slice, int st
   SmallVector<Value> lanes;
   SmallVector<std::int32_t> immediates;
   for (int read = 0; read < tile.reads; ++read) {
-    const Offset &offset = fragments[(fragment * tile.slices + slice) * tile.reads + read];
+    const MappedOffset &offset = fragments[(fragment * tile.slices + slice) * tile.reads + read];
     lanes.push_back(offset.base);
     immediates.push_back(offset.immediate);
   }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "codegen/kernels/KernelShell.h"
+#include "codegen/kernels/KnownMaps.h"
 #include "ir/AttentionLayout.h"
 
 #include <map>
@@ -39,29 +40,19 @@ public:
   mlir::Value asFragment(TileBuilder &tiles, mlir::Value loaded) const;
 
 private:
-  struct Offset {
-    mlir::Value base;
-    std::int32_t immediate = 0;
-  };
-  /// A function of the lane that has a value already.
-  struct Known {
-    std::vector<std::int64_t> table;
-    mlir::Value value;
-  };
-
-  template <typename Function> Offset mapped(std::vector<Known> &known, Function function);
-  Offset memoryOffset(int piece);
-  Offset inOwnPart(const Offset &offset);
+  template <typename Function> MappedOffset mapped(KnownMaps &known, Function function);
+  MappedOffset memoryOffset(int piece);
+  MappedOffset inOwnPart(const MappedOffset &offset);
 
   KvTile tile;
   KvSource from;
   mlir::Value lane, waveBytes; ///< of this wave's part of a stage
   TileBuilder setup;           ///< inserts before the loops
   std::vector<mlir::Value> stages;
-  std::vector<Known> rowMaps, byteMaps, stagedMaps, fragmentMaps;
+  KnownMaps rowMaps, byteMaps, stagedMaps, fragmentMaps;
   std::map<std::pair<std::pair<void *, std::int32_t>, void *>, mlir::Value> laneOffsets;
   std::map<void *, mlir::Value> ownParts;
-  std::vector<Offset> pieces, staged, fragments;
+  std::vector<MappedOffset> pieces, staged, fragments;
 };
 
 } // namespace kw

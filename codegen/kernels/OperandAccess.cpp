@@ -51,7 +51,7 @@ OperandAccess::OperandAccess(KernelShell &shell, const OperandTile &tile,
   }
   // Now, before the loop, compute what the stages' accesses will look up.
   for (const Stage &stage : stages) {
-    for (const Offset &offset : fragments) {
+    for (const MappedOffset &offset : fragments) {
       readOffset(offset, stage);
     }
     for (const Piece &piece : pieces) {
@@ -80,7 +80,7 @@ void OperandAccess::makeStages(KernelShell &shell,
   }
 }
 
-OperandAccess::Offset OperandAccess::shifted(const Offset &offset, const Stage &stage) {
+MappedOffset OperandAccess::shifted(const MappedOffset &offset, const Stage &stage) {
   if (!stage.pinnedShift) {
     return offset;
   }
@@ -93,7 +93,7 @@ OperandAccess::Offset OperandAccess::shifted(const Offset &offset, const Stage &
 
 /// LLVM folds the stage's address into the constants of loads and stores alone. A transposing read
 /// is a call to it, whose lane offset already contains the stage.
-OperandAccess::Offset OperandAccess::readOffset(const Offset &offset, const Stage &stage) {
+MappedOffset OperandAccess::readOffset(const MappedOffset &offset, const Stage &stage) {
   return tile.transposingReads() ? offset : shifted(offset, stage);
 }
 
@@ -107,25 +107,6 @@ std::vector<std::int64_t> OperandAccess::overItems(Function function) const {
     }
   }
   return table;
-}
-
-OperandAccess::Offset OperandAccess::mapped(std::vector<Known> &known,
-                                            std::vector<std::int64_t> table, Value index) {
-  for (const Known &candidate : known) {
-    const std::int64_t delta = table[0] - candidate.table[0];
-    const bool constantDelta =
-        std::equal(table.begin(), table.end(), candidate.table.begin(),
-                   [&](std::int64_t wanted, std::int64_t have) { return wanted - have == delta; });
-    if (constantDelta && delta >= 0) {
-      return {candidate.value, static_cast<std::int32_t>(delta)};
-    }
-  }
-  const std::optional<IndexMap> map = fitIndexMap(table);
-  if (!map) {
-    return {};
-  }
-  known.push_back({std::move(table), setup.map(index, *map)});
-  return {known.back().value, 0};
 }
 
 /// Bytes by which the swizzle flips addresses of a row; ir says it is linear over XOR.
@@ -153,12 +134,12 @@ void OperandAccess::preparePiece(int piece) {
 /// must see the distance to their fragment; else it is scalar.
 void OperandAccess::preparePackedPiece(int piece) {
   constexpr std::int64_t immediates = 4096; // that an instruction's offset holds
-  const Offset offset =
-      mapped(fragmentMaps, overItems([&](int wave, int lane) {
-               return packedAddress(tile, waveIndexOf[wave], piece % tile.fragments,
-                                    item.partOf(wave) * tile.slices + piece / tile.fragments, lane);
-             }),
-             item.index);
+  const MappedOffset offset = fragmentMaps.findOrMap(
+      setup, overItems([&](int wave, int lane) {
+        return packedAddress(tile, waveIndexOf[wave], piece % tile.fragments,
+                             item.partOf(wave) * tile.slices + piece / tile.fragments, lane);
+      }),
+      item.index);
   assert(offset.base && "packed addresses are sums of bits of the index");
   Piece prepared;
   prepared.lane = offset.base;
@@ -173,11 +154,10 @@ void OperandAccess::preparePackedPiece(int piece) {
 /// Rows that are no power of two long need a division, the rest is bits of the index.
 void OperandAccess::findPosition(int piece, Piece &result) {
   auto position = [&](int wave, int lane) { return loadedPosition(tile, piece, wave, lane); };
-  const Offset row = mapped(
-      rowMaps, overItems([&](int wave, int lane) { return position(wave, lane).row; }), item.index);
-  const Offset byte =
-      mapped(byteMaps, overItems([&](int wave, int lane) { return position(wave, lane).byte; }),
-             item.index);
+  const MappedOffset row = rowMaps.findOrMap(
+      setup, overItems([&](int wave, int lane) { return position(wave, lane).row; }), item.index);
+  const MappedOffset byte = byteMaps.findOrMap(
+      setup, overItems([&](int wave, int lane) { return position(wave, lane).byte; }), item.index);
   if (row.base && byte.base) {
     result.row = setup.add(row.base, row.immediate);
     result.byte = setup.add(byte.base, byte.immediate);
@@ -232,23 +212,23 @@ Value OperandAccess::maskAbsent(int piece, const Piece &prepared, Value offset) 
   return offset;
 }
 
-OperandAccess::Offset OperandAccess::stagedPerWave(int piece) {
+MappedOffset OperandAccess::stagedPerWave(int piece) {
   std::vector<std::int64_t> table;
   for (int wave = 0; wave < item.waves; ++wave) {
     table.push_back(stagedAddress(tile, piece, wave, 0));
   }
-  const Offset offset = mapped(waveMaps, std::move(table), item.wave);
+  const MappedOffset offset = waveMaps.findOrMap(setup, std::move(table), item.wave);
   assert(offset.base && "a wave's chunk lies at a sum of bits of the wave index");
   return offset;
 }
 
-OperandAccess::Offset OperandAccess::stagedPerLane(int piece) {
+MappedOffset OperandAccess::stagedPerLane(int piece) {
   return laidOut(stagedMaps, [&](const OperandTile &of) {
     return overItems([&](int wave, int lane) { return stagedAddress(of, piece, wave, lane); });
   });
 }
 
-OperandAccess::Offset OperandAccess::fragmentOffset(int fragment, int slice, int read) {
+MappedOffset OperandAccess::fragmentOffset(int fragment, int slice, int read) {
   return laidOut(fragmentMaps, [&](const OperandTile &of) {
     return overItems([&](int wave, int lane) {
       return fragmentAddress(of, waveIndexOf[wave], fragment, item.partOf(wave) * of.slices + slice,
@@ -259,19 +239,18 @@ OperandAccess::Offset OperandAccess::fragmentOffset(int fragment, int slice, int
 
 /// Where rows, waves or chunks are no powers of two, layouts carry from bit to bit of the index.
 /// Plain addresses are a sum of bits nevertheless; the layout is applied to them.
-OperandAccess::Offset
-OperandAccess::laidOut(std::vector<Known> &known,
+MappedOffset
+OperandAccess::laidOut(KnownMaps &known,
                        llvm::function_ref<std::vector<std::int64_t>(const OperandTile &)> tableOf) {
   std::vector<std::int64_t> table = tableOf(tile);
-  if (const Offset offset = mapped(known, table, item.index); offset.base) {
+  if (const MappedOffset offset = known.findOrMap(setup, table, item.index); offset.base) {
     return offset;
   }
   OperandTile plain = tile;
   plain.layout.layout = LdsLayout::plain;
   const std::optional<IndexMap> map = fitIndexMap(tableOf(plain));
   assert(map && "plain addresses are sums of bits of the index");
-  known.push_back({std::move(table), fromPlain(setup.map(item.index, *map))});
-  return {known.back().value};
+  return known.add(std::move(table), fromPlain(setup.map(item.index, *map)));
 }
 
 /// TileLayout::address as arithmetic.
@@ -328,7 +307,7 @@ GlobalAddress OperandAccess::address(TileBuilder &tiles, int piece, const StepSo
 }
 
 void OperandAccess::loadDirect(TileBuilder &tiles, int piece, int stage, const StepSource &step) {
-  const Offset &staged = pieces[piece].staged;
+  const MappedOffset &staged = pieces[piece].staged;
   const int half = tile.halfOfPiece(piece);
   const auto immediate = static_cast<std::int32_t>(staged.immediate - half * tile.halfBytes());
   tiles.copyToLds(address(tiles, piece, step), stages[stage * tile.halves + half].lds, staged.base,
@@ -347,7 +326,7 @@ Value OperandAccess::loadFragment(TileBuilder &tiles, int piece, const StepSourc
 }
 
 void OperandAccess::writeLds(TileBuilder &tiles, int piece, int stage, Value value) {
-  const Offset staged = shifted(pieces[piece].staged, stages[stage]);
+  const MappedOffset staged = shifted(pieces[piece].staged, stages[stage]);
   tiles.storeLds(value, stages[stage].lds, staged.base, staged.immediate);
 }
 
@@ -357,7 +336,7 @@ Value OperandAccess::readFragment(TileBuilder &tiles, int fragment, int slice, i
   const int half = tile.halfOfFragment(fragment);
   const Stage &source = stages[stage * tile.halves + half];
   for (int read = 0; read < tile.reads; ++read) {
-    const Offset offset =
+    const MappedOffset offset =
         readOffset(fragments[(fragment * tile.slices + slice) * tile.reads + read], source);
     lanes.push_back(offset.base);
     immediates.push_back(static_cast<std::int32_t>(offset.immediate - half * tile.halfBytes()));

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "codegen/kernels/KernelShell.h"
+#include "codegen/kernels/KnownMaps.h"
 #include "ir/OperandLayout.h"
 
 #include <map>
@@ -67,21 +68,12 @@ public:
   mlir::Value loadFragment(TileBuilder &tiles, int piece, const StepSource &step);
 
 private:
-  struct Offset {
-    mlir::Value base;
-    std::int32_t immediate = 0;
-  };
-  /// A function of an index that has a value already.
-  struct Known {
-    std::vector<std::int64_t> table;
-    mlir::Value value;
-  };
   struct Piece {
     mlir::Value row, byte;      ///< of the lane's vector in the tile
     mlir::Value lane;           ///< its byte offset from the tile's base
     mlir::Value scalar;         ///< what to add to it, uniform; null: 0
     mlir::Value late;           ///< the same, but to be added to `lane` where it is used; null: 0
-    Offset staged;              ///< in the stage, per lane (lds path) or per wave (direct path)
+    MappedOffset staged;        ///< in the stage, per lane (lds path) or per wave (direct path)
     std::int32_t immediate = 0; ///< of the instruction
   };
 
@@ -94,23 +86,21 @@ private:
     mlir::Value pinnedShift; ///< null: 0
   };
 
-  /// Null base: the function is none that fitIndexMap finds.
-  Offset mapped(std::vector<Known> &known, std::vector<std::int64_t> table, mlir::Value index);
   mlir::Value swizzleMask(mlir::Value row);
 
   void makeStages(KernelShell &shell, const std::vector<std::int64_t> &stageAddresses);
-  Offset shifted(const Offset &offset, const Stage &stage);
-  Offset readOffset(const Offset &offset, const Stage &stage);
+  MappedOffset shifted(const MappedOffset &offset, const Stage &stage);
+  MappedOffset readOffset(const MappedOffset &offset, const Stage &stage);
   void preparePiece(int piece);
   void preparePackedPiece(int piece);
   void findPosition(int piece, Piece &result);
   void findLaneOffset(int piece, Piece &result);
   mlir::Value maskAbsent(int piece, const Piece &prepared, mlir::Value offset);
-  Offset stagedPerWave(int piece);
-  Offset stagedPerLane(int piece);
-  Offset fragmentOffset(int fragment, int slice, int read);
-  Offset laidOut(std::vector<Known> &known,
-                 llvm::function_ref<std::vector<std::int64_t>(const OperandTile &)> tableOf);
+  MappedOffset stagedPerWave(int piece);
+  MappedOffset stagedPerLane(int piece);
+  MappedOffset fragmentOffset(int fragment, int slice, int read);
+  MappedOffset laidOut(KnownMaps &known,
+                       llvm::function_ref<std::vector<std::int64_t>(const OperandTile &)> tableOf);
   mlir::Value fromPlain(mlir::Value linear);
   GlobalAddress address(TileBuilder &tiles, int piece, const StepSource &step) const;
   mlir::Value shortStepOffset(TileBuilder &tiles, int piece, mlir::Value lane, int elements) const;
@@ -120,13 +110,13 @@ private:
   WorkItem item;
   std::vector<int> waveIndexOf;
   mlir::Type fragmentType;
-  TileBuilder setup;         ///< inserts before the loop
-  std::vector<Stage> stages; ///< by stage * halves + half
+  TileBuilder setup;                                                   ///< inserts before the loop
+  std::vector<Stage> stages;                                           ///< by stage * halves + half
   std::map<std::pair<void *, std::int64_t>, mlir::Value> shiftedBases; ///< by base and shift
   std::vector<Piece> pieces;
-  std::vector<Known> rowMaps, byteMaps, stagedMaps, waveMaps, fragmentMaps;
+  KnownMaps rowMaps, byteMaps, stagedMaps, waveMaps, fragmentMaps;
   /// By (fragment * slices + slice) * reads + read.
-  std::vector<Offset> fragments;
+  std::vector<MappedOffset> fragments;
 };
 
 } // namespace kw

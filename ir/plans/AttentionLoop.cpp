@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/plans/AttentionLoop.h"
 
+#include "ir/plans/OperationCosts.h"
+
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -11,18 +13,8 @@
 namespace kw {
 namespace {
 
-constexpr int issueCycles = 4;    ///< of one wave [T: gfx950.md 3.1]
-constexpr int barrierCycles = 32; ///< s_barrier's cost is not published [A]
-/// m0 and the load; a hazard nop between them is mostly filled. [mlir22.md 3]
-constexpr int directLoadInstructions = 2;
 constexpr int setUpInstructions = 80; ///< addresses, split, buffers before the first load [A]
 constexpr int stepInstructions = 24;  ///< scalar: position, buffers of a step, loop [A]
-
-ResourceUse issueOf(int instructions) {
-  ResourceUse use;
-  use.issue = static_cast<float>(issueCycles * instructions);
-  return use;
-}
 
 class AttentionBody {
 public:
@@ -117,11 +109,7 @@ int AttentionBody::vector(SoftmaxPart part, int column, int count, int transcend
   op.column = static_cast<std::int16_t>(column);
   op.count = static_cast<std::int16_t>(count);
   op.transcendentals = static_cast<std::int16_t>(transcendentals);
-  ResourceUse use;
-  use.valu = static_cast<float>(target.valuCycles * (count - transcendentals) +
-                                target.transcendentalCycles * transcendentals);
-  use.issue = use.valu;
-  return builder.add(op, use);
+  return builder.add(op, vectorUse(target, count, transcendentals));
 }
 
 void AttentionBody::load(Operand &operand) {
@@ -431,10 +419,9 @@ UnfinishedLoop AttentionBody::epilogue() {
   scale.count = static_cast<std::int16_t>(partial ? 1 : values + 4);
   scale.transcendentals = partial ? 0 : 2;
   store.count = static_cast<std::int16_t>(stores);
-  ResourceUse scaleUse, storeUse = issueOf(stores);
-  scaleUse.valu = scaleUse.issue = static_cast<float>(target.valuCycles * scale.count);
+  ResourceUse storeUse = issueOf(stores);
   storeUse.vectorMemory = float(stores * target.waveSize * bytes) / float(target.l1BytesPerClock);
-  const int scaled = builder.add(scale, scaleUse);
+  const int scaled = builder.add(scale, vectorUse(target, scale.count));
   builder.depend(scaled, builder.add(store, storeUse), target.valuCycles);
   return {std::move(builder), LoopOrder::serial};
 }
@@ -486,11 +473,7 @@ private:
     TileOp op{TileOpKind::vector, TileOperand::o};
     op.count = static_cast<std::int16_t>(count);
     op.transcendentals = static_cast<std::int16_t>(transcendentals);
-    ResourceUse use;
-    use.valu = static_cast<float>(target.valuCycles * (count - transcendentals) +
-                                  target.transcendentalCycles * transcendentals);
-    use.issue = use.valu;
-    return builder.add(op, use);
+    return builder.add(op, vectorUse(target, count, transcendentals));
   }
 
   const Target &target;

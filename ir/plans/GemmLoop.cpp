@@ -4,6 +4,7 @@
 
 #include "ir/plans/GemmResult.h"
 #include "ir/plans/GemmSplit.h"
+#include "ir/plans/OperationCosts.h"
 
 #include <algorithm>
 #include <array>
@@ -14,18 +15,8 @@
 namespace kw {
 namespace {
 
-constexpr int issueCycles = 4;    ///< of one wave [T: gfx950.md 3.1]
-constexpr int barrierCycles = 32; ///< s_barrier's cost is not published [A]
-/// m0 and the load; a hazard nop between them is mostly filled. [mlir22.md 3]
-constexpr int directLoadInstructions = 2;
 /// Addresses, buffer resources, workgroup mapping before the first load. [A]
 constexpr int setUpInstructions = 60;
-
-ResourceUse issueOf(int instructions) {
-  ResourceUse use;
-  use.issue = static_cast<float>(issueCycles * instructions);
-  return use;
-}
 
 /// What the two operands have in common while the body is listed.
 struct Operand {
@@ -59,14 +50,6 @@ double writeCycles(const OperandTile &tile, const Target &target) {
     address[lane] = stagedAddress(tile, 0, 0, lane);
   }
   return ldsCycles(target, tile.vectorBytes, true, address);
-}
-
-/// What a vector instruction's issue costs is what it occupies: the pipe takes one at a time.
-ResourceUse vectorUse(const Target &target, int instructions, int transcendentals = 0) {
-  ResourceUse use;
-  use.valu = use.issue = static_cast<float>(target.valuCycles * (instructions - transcendentals) +
-                                            target.transcendentalCycles * transcendentals);
-  return use;
 }
 
 int waveGroups(const GemmSchedule &schedule) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/plans/RmsNormLoop.h"
 
+#include "ir/plans/OperationCosts.h"
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -9,8 +11,6 @@
 namespace kw {
 namespace {
 
-constexpr int issueCycles = 4;        ///< of one wave [T: gfx950.md 3.1]
-constexpr int barrierCycles = 32;     ///< s_barrier's cost is not published [A]
 constexpr int setUpInstructions = 40; ///< addresses before the first load [A]
 /// 64 lanes: four DPP additions within 16, two permlane swaps with their additions.
 constexpr int reduceInstructions = 8;
