@@ -1,0 +1,59 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a fitted correction may look at: one kernel run as the analytic model sees it. Nothing here
+// is derived from a time. Foreign rows fill it in costmodel/foreign/, our own schedules through
+// their plan.
+#pragma once
+
+#include "costmodel/Estimate.h"
+
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kw {
+
+/// One kernel run (or, of a fused operator, all its kernels together).
+struct ModelCase {
+  Estimate analytic; ///< without residual: termsUs[Term::residual] is 0
+  /// One value per name in featureNames(), in their order; NaN: unknown or not of this family.
+  /// Sizes and counts as log2, fractions and flags from 0 to 1.
+  std::vector<float> features;
+
+  // Categories: names, not numbers. Empty: unknown.
+  std::string family;    ///< of the operator: "gemm", "grouped_gemm", "attention"
+  std::string dtype;     ///< "bf16", "fp8_row", "fp8_block128", "mxfp4", "i8_row", ...
+  std::string generator; ///< "ck", "cktile", "flydsl", "asm", "hipblaslt", ..., "kw"
+  std::string variant;   ///< which of the generator's kernel kinds: "blockscale_v1", "hgemm", ...
+  std::string kernel;    ///< identity of the kernel: equal for all shapes that it ran
+  /// Fold of a cross-validation: weight shape "NxK" (GEMM), layer size (MoE), shape (attention).
+  std::string group;
+};
+
+inline constexpr float unknownFeature = std::numeric_limits<float>::quiet_NaN();
+
+/// Names of ModelCase::features.
+std::span<const std::string_view> featureNames();
+
+/// A fitted correction of log(time): time = analytic x exp(log), 80% interval
+/// time x exp(+-halfWidth80).
+struct Correction {
+  double log = 0;
+  double halfWidth80 = 0;
+};
+
+/// What `kw calibrate` fits and `--calibration` chooses. Implemented in costmodel/calibration/;
+/// none: `uncalibrated()`.
+class Calibration {
+public:
+  virtual ~Calibration() = default;
+  virtual Correction correct(const ModelCase &modelCase) const = 0;
+};
+
+/// No correction; the prior interval of Constants.h.
+const Calibration &uncalibrated();
+
+} // namespace kw
