@@ -12,14 +12,14 @@ in whatever thread it runs, by a wrapper around Inductor's entry points that is 
 
 from __future__ import annotations
 
-import collections
 import contextlib
-import dataclasses
 import functools
 import threading
 from pathlib import Path
 from typing import Any
 
+from . import state as lookup_state
+from .state import State, active_table
 from .table import Table, check_table, read_table
 
 MISSES = ("aten", "autotune", "error")
@@ -29,23 +29,8 @@ class ActivationError(RuntimeError):
     """This torch has no lookup table, or something else already makes Inductor's choices."""
 
 
-@dataclasses.dataclass
-class State:
-    rows: Table = dataclasses.field(default_factory=dict)
-    misses: str = "autotune"
-    pinned: bool = False
-    hits: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
-    misses_of: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
-
-
-_NONE = State()
 _lock = threading.RLock()
 _active: Activation | None = None
-
-
-def active_table() -> State:
-    active = _active
-    return _NONE if active is None else active.state
 
 
 def _options(state: State) -> dict[str, Any]:
@@ -146,6 +131,7 @@ class Activation:
             self._count -= 1
             if self._count <= 0 and _active is self:
                 _active = None
+                lookup_state.use(None)
 
     def report(self) -> dict[str, Any]:
         """Lookups that found rows and that found none, by key, and keys nothing asked for."""
@@ -174,6 +160,7 @@ def activate(
     with _lock:
         if _active is None:
             _active = Activation(State(rows, misses, pinned))
+            lookup_state.use(_active.state)
         elif (_active.state.rows, _active.state.misses, _active.state.pinned) == (rows, misses, pinned):
             _active._count += 1
         else:

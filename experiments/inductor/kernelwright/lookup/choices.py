@@ -13,8 +13,8 @@ import torch
 from torch._inductor.lookup_table.choices import LookupTableChoices
 from torch._inductor.utils import use_aten_gemm_kernels, use_triton_template
 
-from .activation import active_table
 from .keys import KeyFormatError, TensorKey, parse_key
+from .state import active_table
 
 _log = logging.getLogger("kernelwright.lookup")
 
