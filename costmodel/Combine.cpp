@@ -11,12 +11,14 @@
 namespace kw {
 namespace {
 
+bool isIn(TermSet set, Term term) { return set[static_cast<std::size_t>(term)]; }
+
 template <std::size_t N>
 std::array<double, N> evaluate(const std::array<TermRow, N> &rows, const LaunchProfile &profile,
-                               const Rounds &rounds, const Target &target) {
+                               const Rounds &rounds, const Target &target, TermSet without) {
   std::array<double, N> us;
   for (std::size_t i = 0; i < N; ++i) {
-    us[i] = rows[i].us(profile, rounds, target);
+    us[i] = isIn(without, rows[i].term) ? 0 : rows[i].us(profile, rounds, target);
   }
   return us;
 }
@@ -28,12 +30,14 @@ struct Times {
   std::array<double, 1 + concurrentTerms.size()> concurrent; ///< the core first
   std::array<double, serialTerms.size()> serial;
 
-  Times(const LaunchProfile &profile, const Rounds &rounds, const Target &target)
-      : pipes(evaluate(pipeTerms, profile, rounds, target)),
-        chain(chainTerm.us(profile, rounds, target)),
-        serial(evaluate(serialTerms, profile, rounds, target)) {
+  Times(const LaunchProfile &profile, const Rounds &rounds, const Target &target,
+        TermSet without = {})
+      : pipes(evaluate(pipeTerms, profile, rounds, target, without)),
+        chain(isIn(without, chainTerm.term) ? 0 : chainTerm.us(profile, rounds, target)),
+        serial(evaluate(serialTerms, profile, rounds, target, without)) {
     concurrent[0] = coreTime(pipes, chain);
-    std::ranges::copy(evaluate(concurrentTerms, profile, rounds, target), concurrent.begin() + 1);
+    std::ranges::copy(evaluate(concurrentTerms, profile, rounds, target, without),
+                      concurrent.begin() + 1);
   }
 
   double total() const {
@@ -69,10 +73,13 @@ double launchUs(const LaunchProfile &profile, const Target &target) {
 }
 
 double addLaunchTerms(const LaunchProfile &profile, const Target &target,
-                      std::array<double, termCount> &termsUs) {
-  const Times even(profile, evenRounds(profile, target), target);
+                      std::array<double, termCount> &termsUs, TermSet without) {
+  const Times even(profile, evenRounds(profile, target), target, without);
   addParts(even, termsUs);
-  const double exact = launchUs(profile, target);
+  if (isIn(without, Term::lastRound)) {
+    return even.total();
+  }
+  const double exact = Times(profile, exactRounds(profile, target), target, without).total();
   termsUs[static_cast<std::size_t>(Term::lastRound)] += std::max(0.0, exact - even.total());
   return exact;
 }

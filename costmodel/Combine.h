@@ -8,14 +8,21 @@
 #include "costmodel/Estimate.h"
 #include "costmodel/KernelProfile.h"
 
+#include <array>
+#include <bitset>
+
 namespace kw {
+
+/// Terms by their number.
+using TermSet = std::bitset<termCount>;
 
 /// Microseconds of one launch.
 double launchUs(const LaunchProfile &profile, const Target &target);
 
 /// Adds the launch's parts to `termsUs`; they add up to launchUs, which is returned. `lastRound` is
-/// what the workgroups' not dividing evenly over the CUs costs, in all terms together.
+/// what the workgroups' not dividing evenly over the CUs costs, in all terms together. `without`:
+/// terms taken as 0, to see what each is worth (lastRound: rounds count as even).
 double addLaunchTerms(const LaunchProfile &profile, const Target &target,
-                      std::array<double, termCount> &termsUs);
+                      std::array<double, termCount> &termsUs, TermSet without = {});
 
 } // namespace kw

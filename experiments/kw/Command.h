@@ -53,6 +53,7 @@ RunCommand addNotYet(CLI::App &app, const CommonOptions &common);
 RunCommand addResume(CLI::App &app, const CommonOptions &common);
 RunCommand addRuns(CLI::App &app, const CommonOptions &common);
 RunCommand addShow(CLI::App &app, const CommonOptions &common);
+RunCommand addScore(CLI::App &app, const CommonOptions &common);
 RunCommand addSpace(CLI::App &app, const CommonOptions &common);
 RunCommand addTargets(CLI::App &app, const CommonOptions &common);
 RunCommand addTrial(CLI::App &app, const CommonOptions &common);

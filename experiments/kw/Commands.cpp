@@ -44,7 +44,7 @@ std::span<const Command> commands() {
       {"replay", "run a strategy on a recorded space", addNotYet},
       {"import", "store timings of others", addNotYet},
       {"calibrate", "fit the model to measured timings", addNotYet},
-      {"score", "compare the model with measured timings", addNotYet},
+      {"score", "compare the model with measured timings", addScore},
       {"study", "run a numbered study", addNotYet},
       {"report", "write a report as one HTML file", addNotYet},
       {"compare", "compare two runs", addNotYet},

@@ -1,0 +1,188 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "costmodel/foreign/ForeignModel.h"
+
+#include "costmodel/foreign/CaseFeatures.h"
+#include "costmodel/foreign/TileChoices.h"
+#include "costmodel/foreign/TileStream.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace kw {
+namespace {
+
+void add(Estimate &sum, const Estimate &part) {
+  sum.timeUs += part.timeUs;
+  for (std::size_t i = 0; i < termCount; ++i) {
+    sum.termsUs[i] += part.termsUs[i];
+  }
+}
+
+/// Mean in log of the times; mean of the terms, scaled to add up to it.
+Estimate averaged(std::span<const Estimate> estimates) {
+  Estimate mean;
+  double log = 0;
+  for (const Estimate &estimate : estimates) {
+    log += std::log(estimate.timeUs) / double(estimates.size());
+    add(mean, estimate);
+  }
+  const double scale = std::exp(log) / mean.timeUs;
+  mean.timeUs = std::exp(log);
+  for (double &us : mean.termsUs) {
+    us *= scale;
+  }
+  return mean;
+}
+
+void finish(Estimate &estimate, const ProblemFacts &facts) {
+  estimate.limiter =
+      static_cast<Term>(std::max_element(estimate.termsUs.begin(), estimate.termsUs.end()) -
+                        estimate.termsUs.begin());
+  estimate.tflops = facts.flops / estimate.timeUs * 1e-6;
+  estimate.gbps = facts.compulsoryBytes / estimate.timeUs * 1e-3;
+}
+
+} // namespace
+
+struct ForeignModel::Part {
+  Estimate estimate;
+  SetTileKernel kernel; ///< the first of the alternative that was taken
+};
+
+const ReadKernel &ForeignModel::kernelOf(const KernelText &text) {
+  const auto number = [](const std::optional<int> &value) { return value.value_or(0); };
+  const std::string key = fmt::format("{}|{}|{}|{}|{}|{}|{}", text.generator, text.name,
+                                      number(text.tileM), number(text.tileN), number(text.tileK),
+                                      number(text.threads), number(text.splitK));
+  const auto at = kernels.find(key);
+  return at != kernels.end() ? at->second : kernels.emplace(key, readKernel(text)).first->second;
+}
+
+Expected<const Target *> ForeignModel::targetOf(const MeasuredRow &row) {
+  const auto target = findTarget(row.gfx.empty() ? "gfx950" : row.gfx);
+  if (!target || row.cus == 0 || row.cus == (*target)->cus) {
+    return target;
+  }
+  Target &part = partTargets.try_emplace({row.gfx, row.cus}, **target).first->second;
+  part.cus = row.cus;
+  return &part;
+}
+
+Estimate ForeignModel::estimateKernel(const TileProblem &problem, const SetTileKernel &kernel,
+                                      const ProblemFacts &facts, const Target &target) {
+  Estimate estimate;
+  const auto addLaunch = [&](const TileLaunch &launch, ReadsFrom from) {
+    const LaunchProfile profile = profileLaunch(
+        launch.plan, {launch.loops.data(), launch.loops.size()}, facts, target, reuse, from);
+    estimate.timeUs += addLaunchTerms(profile, target, estimate.termsUs, without);
+  };
+  const TileLaunch main = tileLaunch(problem, kernel, target);
+  addLaunch(main, ReadsFrom::inputs);
+  if (kernel.splitK > 1 && kernel.reduction != TileReduction::last) {
+    addLaunch(secondLaunch(problem, kernel, target), ReadsFrom::workspace);
+  }
+  return estimate;
+}
+
+ForeignModel::Part ForeignModel::estimatePart(const TileProblem &problem, const ReadKernel &kernel,
+                                              const Target &target) {
+  const ProblemFacts facts = problemFacts(problem);
+  Part best;
+  for (const auto &members : tileChoices(kernel.tile, problem, target).alternatives) {
+    std::vector<Estimate> estimates;
+    for (const SetTileKernel &member : members) {
+      estimates.push_back(estimateKernel(problem, member, facts, target));
+    }
+    const Estimate mean = averaged(estimates);
+    if (best.estimate.timeUs == 0 || mean.timeUs < best.estimate.timeUs) {
+      best = {mean, members.front()};
+    }
+  }
+  return best;
+}
+
+Expected<ModelCase> ForeignModel::estimateGemm(const MeasuredRow &row, const Target &target) {
+  const auto problem = gemmProblem(row);
+  if (!problem) {
+    return tl::unexpected(problem.error());
+  }
+  if (matrixRate(*problem, {}, target) == 0) {
+    return badInput(
+        fmt::format("{} has no matrix instruction for {}", target.name, typeName(*problem)));
+  }
+  const ReadKernel &kernel = kernelOf(row.kernels.front());
+  const Part part = estimatePart(*problem, kernel, target);
+  ModelCase result;
+  result.analytic = part.estimate;
+  finish(result.analytic, problemFacts(*problem));
+  result.features = tileFeatures(*problem, part.kernel, kernel.tile, target);
+  result.family = "gemm";
+  result.dtype = typeName(*problem);
+  result.generator = kernel.generator;
+  result.variant = kernel.tile.variant;
+  result.kernel = kernel.identity;
+  result.group = fmt::format("{}x{}", problem->n, problem->k);
+  return result;
+}
+
+Expected<ModelCase> ForeignModel::estimateMoe(const MeasuredRow &row, const Target &target) {
+  ModelCase result;
+  result.family = "grouped_gemm";
+  ProblemFacts facts;
+  const int first = row.moe.stage == 2 ? 2 : 1, last = row.moe.stage == 1 ? 1 : 2;
+  for (int stage = first; stage <= last; ++stage) {
+    const auto problem = moeProblem(row, stage);
+    if (!problem) {
+      return tl::unexpected(problem.error());
+    }
+    if (matrixRate(*problem, {}, target) == 0) {
+      return badInput(
+          fmt::format("{} has no matrix instruction for {}", target.name, typeName(*problem)));
+    }
+    const std::size_t index = std::min<std::size_t>(stage - first, row.kernels.size() - 1);
+    ReadKernel kernel = kernelOf(row.kernels[index]);
+    if (!kernel.tile.tileM && row.moe.blockM > 0) {
+      kernel.tile.tileM = row.moe.blockM;
+    }
+    const Part part = estimatePart(*problem, kernel, target);
+    add(result.analytic, part.estimate);
+    const ProblemFacts own = problemFacts(*problem);
+    facts.flops += own.flops;
+    facts.compulsoryBytes += own.compulsoryBytes;
+    if (stage == first) {
+      result.features = tileFeatures(*problem, part.kernel, kernel.tile, target);
+      result.dtype = typeName(*problem);
+      result.generator = kernel.generator;
+      result.variant = kernel.tile.variant;
+      result.kernel = kernel.identity;
+    } else if (row.kernels.size() > 1) {
+      result.kernel += "+" + kernel.identity;
+    }
+  }
+  finish(result.analytic, facts);
+  result.group = fmt::format("{}x{}", row.moe.modelDim, row.moe.interDim);
+  return result;
+}
+
+Expected<ModelCase> ForeignModel::estimate(const MeasuredRow &row) {
+  if (!row.damage.empty()) {
+    return badInput(row.damage);
+  }
+  const auto target = targetOf(row);
+  if (!target) {
+    return tl::unexpected(target.error());
+  }
+  switch (row.kind) {
+  case RowKind::gemm:
+    return estimateGemm(row, **target);
+  case RowKind::moe:
+    return estimateMoe(row, **target);
+  case RowKind::attention:
+    break;
+  }
+  return badInput(fmt::format("op={}: not modelled", row.op));
+}
+
+} // namespace kw

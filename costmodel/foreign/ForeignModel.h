@@ -1,0 +1,46 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The analytic estimate of a published row's kernels, with what a fitted correction may look at.
+// Sees no time: a MeasuredRow has none.
+#pragma once
+
+#include "costmodel/Combine.h"
+#include "costmodel/Features.h"
+#include "costmodel/TileReuse.h"
+#include "costmodel/foreign/MeasuredRows.h"
+#include "costmodel/foreign/TilePlan.h"
+#include "costmodel/foreign/names/KernelNames.h"
+#include "ir/Target.h"
+
+#include <map>
+#include <string>
+
+namespace kw {
+
+/// One per thread: memoises names and tile reuse.
+class ForeignModel {
+public:
+  /// `without`: terms that are taken as 0.
+  explicit ForeignModel(TermSet without = {}) : without(without) {}
+
+  /// The error says why a row isn't modelled: unreadable, unknown type, target or operator.
+  Expected<ModelCase> estimate(const MeasuredRow &row);
+
+private:
+  struct Part; // one product: its problem, its kernel, what was estimated
+  Expected<ModelCase> estimateGemm(const MeasuredRow &row, const Target &target);
+  Expected<ModelCase> estimateMoe(const MeasuredRow &row, const Target &target);
+  Part estimatePart(const TileProblem &problem, const ReadKernel &kernel, const Target &target);
+  Estimate estimateKernel(const TileProblem &problem, const SetTileKernel &kernel,
+                          const ProblemFacts &facts, const Target &target);
+  const ReadKernel &kernelOf(const KernelText &text);
+  Expected<const Target *> targetOf(const MeasuredRow &row);
+
+  TermSet without;
+  TileReuse reuse;
+  std::map<std::string, ReadKernel> kernels;
+  std::map<std::pair<std::string, int>, Target> partTargets; ///< parts with another number of CUs
+};
+
+} // namespace kw

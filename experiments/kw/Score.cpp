@@ -1,0 +1,129 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// kw score FILE...: the model beside published timings.
+#include "experiments/kw/Arguments.h"
+#include "experiments/kw/Command.h"
+#include "experiments/kw/Output.h"
+#include "experiments/score/Metrics.h"
+#include "experiments/score/ScoreReport.h"
+
+#include <chrono>
+#include <fmt/format.h>
+#include <memory>
+
+namespace kw {
+namespace {
+
+struct ScoreOptions {
+  std::vector<std::string> files;
+  std::string calibration = "shipped", rowsFile, featuresFile, without;
+  bool ablation = false;
+};
+
+Expected<TermSet> termNamed(const std::string &text) {
+  TermSet set;
+  std::string names;
+  for (std::size_t i = 0; i < termCount; ++i) {
+    const std::string_view term = name(static_cast<Term>(i));
+    names += fmt::format("{}{}", names.empty() ? "" : " ", term);
+    set[i] = set[i] || term == text;
+  }
+  return text.empty() || set.any()
+             ? Expected<TermSet>(set)
+             : badInput(fmt::format("--without {}: no such term; accepted are {}", text, names));
+}
+
+/// Errors without each term, one pass each.
+Expected<Json> ablationJson(const std::vector<TextTable> &tables, const Calibration &calibration) {
+  Json all = Json::object();
+  for (std::size_t i = 0; i <= termCount; ++i) {
+    TermSet without;
+    if (i < termCount) {
+      without.set(i);
+    }
+    const auto rows = scoreRows(tables, calibration, without);
+    if (!rows) {
+      return tl::unexpected(rows.error());
+    }
+    const std::vector<ErrorSample> samples = samplesOf(*rows);
+    const Errors errors = errorsOf(samples);
+    const std::string term(i < termCount ? name(static_cast<Term>(i)) : "none");
+    all[term] = {{"mape", errors.mape},
+                 {"median_ape", errors.medianApe},
+                 {"mape_by_weight_shape", mapeByGroup(samples)},
+                 {"log_bias", errors.bias}};
+  }
+  return all;
+}
+
+std::string ablationText(const Json &ablation) {
+  std::vector<std::vector<std::string>> lines{
+      {"without", "MAPE", "median", "by weight shape", "bias"}};
+  for (const auto &[term, errors] : ablation.items()) {
+    lines.push_back({term, fmt::format("{:.2f}%", 100 * errors["mape"].get<double>()),
+                     fmt::format("{:.2f}%", 100 * errors["median_ape"].get<double>()),
+                     fmt::format("{:.2f}%", 100 * errors["mape_by_weight_shape"].get<double>()),
+                     fmt::format("{:.1f}%", 100 * errors["log_bias"].get<double>())});
+  }
+  return table(lines);
+}
+
+Expected<ExitStatus> score(const ScoreOptions &options, const CommonOptions &common) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto without = termNamed(options.without);
+  if (!without) {
+    return tl::unexpected(without.error());
+  }
+  if (options.calibration != "none") {
+    return badInput(fmt::format("--calibration {}: accepted is none", options.calibration));
+  }
+  const Calibration &calibration = uncalibrated();
+  const auto tables = readTables(options.files);
+  if (!tables) {
+    return tl::unexpected(tables.error());
+  }
+  const auto rows = scoreRows(*tables, calibration, *without);
+  if (!rows) {
+    return tl::unexpected(rows.error());
+  }
+  for (const auto &[file, write] :
+       {std::pair{options.rowsFile, &writeRows}, std::pair{options.featuresFile, &writeFeatures}}) {
+    if (const auto written = file.empty() ? Expected<void>() : write(file, *rows, *tables);
+        !written) {
+      return tl::unexpected(written.error());
+    }
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  Json json = scoreJson(*rows, seconds.count(), common.seed);
+  std::string text = scoreText(json);
+  if (options.ablation) {
+    const auto ablation = ablationJson(*tables, calibration);
+    if (!ablation) {
+      return tl::unexpected(ablation.error());
+    }
+    json["ablation"] = *ablation;
+    text += ablationText(*ablation);
+  }
+  const auto printed = print(common, json, text);
+  return printed ? Expected<ExitStatus>(exitDone) : tl::unexpected(printed.error());
+}
+
+} // namespace
+
+RunCommand addScore(CLI::App &app, const CommonOptions &common) {
+  const auto options = std::make_shared<ScoreOptions>();
+  app.add_option("FILE", options->files, "published timings, .csv or .csv.gz")
+      ->required()
+      ->check(notEmpty);
+  app.add_option("--calibration", options->calibration, "shipped, none or a file")
+      ->capture_default_str();
+  app.add_option("--rows", options->rowsFile, "writes every row's prediction");
+  app.add_option("--features", options->featuresFile,
+                 "writes what a fit may look at: terms, features, categories");
+  app.add_option("--without", options->without, "leaves a term of the model out");
+  app.add_flag("--ablation", options->ablation, "the error without each term");
+  return [options, &common] { return score(*options, common); };
+}
+
+} // namespace kw
