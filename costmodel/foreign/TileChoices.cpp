@@ -110,6 +110,7 @@ SetTileKernel setKernel(const TileKernel &kernel, const Tile &tile, int tileK, i
   set.tileK = tileK;
   set.mfmaM = plausibleMfma(kernel, tile);
   set.mfmaK = kernel.mfmaK.value_or(0);
+  set.operandBytes = kernel.operandBytes.value_or(0);
   set.bInRegisters = kernel.bInRegisters.value_or(problem.preshuffled);
   set.direct = kernel.direct.value_or(false);
   set.pipeline = kernel.pipeline.value_or(TilePipeline::overlapped);
@@ -134,7 +135,7 @@ SetTileKernel setKernel(const TileKernel &kernel, const Tile &tile, int tileK, i
     divideTile(std::max(1, waves / set.wavesK), set.bInRegisters, set);
   }
   if (matrixRate(problem, set, target) == 0) { // no such instruction: whatever there is
-    set.mfmaK = 0;
+    set.mfmaK = set.operandBytes = 0;
     set.mfmaM = matrixRate(problem, set, target) > 0 ? set.mfmaM : 16;
   }
   return set;

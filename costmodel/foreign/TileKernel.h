@@ -32,6 +32,8 @@ struct TileKernel {
   std::optional<int> wavesM, wavesN, wavesK; ///< their product is `waves` where all are known
   std::optional<int> mfmaM;                  ///< m = n of the matrix instruction: 16 or 32
   std::optional<int> mfmaK;                  ///< its k; unknown: of the fastest instruction
+  /// Most bytes of an operand that an instruction takes of a lane.
+  std::optional<int> operandBytes;
   // Movement.
   std::optional<bool> bInRegisters; ///< b goes from memory to registers, not through LDS
   std::optional<bool> direct;       ///< loads go straight to LDS

@@ -12,6 +12,8 @@
 namespace kw {
 namespace {
 
+constexpr int registerBytes = 4;
+
 double bytesOfA(const TileProblem &problem) { return bitWidth(problem.a) / 8.0; }
 double bytesOfB(const TileProblem &problem) { return bitWidth(problem.b) / 8.0; }
 
@@ -47,7 +49,9 @@ double matrixRate(const TileProblem &problem, const SetTileKernel &kernel, const
   const ElementType a = problem.a, b = widened ? problem.a : problem.b;
   double best = 0;
   for (const MatrixInstruction &instruction : target.matrixInstructions) {
-    if (instruction.a == a && instruction.b == b && instruction.m == kernel.mfmaM &&
+    const bool fits =
+        kernel.operandBytes == 0 || instruction.aRegisters * registerBytes <= kernel.operandBytes;
+    if (instruction.a == a && instruction.b == b && instruction.m == kernel.mfmaM && fits &&
         (kernel.mfmaK == 0 || instruction.k == kernel.mfmaK)) {
       best = std::max(best,
                       double(instruction.m) * instruction.n * instruction.k / instruction.cycles);
@@ -76,10 +80,12 @@ LoopSummary tileStep(const TileProblem &problem, const SetTileKernel &kernel,
   const double perSimd = wavesPerSimd(kernel, target);
   const double matrix = perSimd * step.use.matrix, valu = perSimd * step.use.valu;
   const double readAll = kernel.waves() * read, writtenAll = kernel.waves() * written;
+  // Sums of a block of k are scaled as they leave the matrix instruction: behind it in the chain.
+  const double scaling = problem.scale == ScaleMode::block128 ? valu : 0;
   step.recurrence =
       kernel.pipeline == TilePipeline::serial
           ? float(writtenAll + 2 * target.ldsLatencyCycles + std::max(readAll, matrix) + valu)
-          : float(std::max({readAll + writtenAll, matrix, valu}));
+          : float(std::max({readAll + writtenAll, matrix + scaling, valu}));
   step.length = step.recurrence;
   return step;
 }

@@ -62,13 +62,16 @@ TileTraffic resultTraffic(const TileProblem &problem, const SetTileKernel &kerne
   return traffic;
 }
 
-TileTraffic partialTraffic(const SetTileKernel &kernel, bool write) {
+/// Atomics add in the result's own type, others keep f32.
+TileTraffic partialTraffic(const TileProblem &problem, const SetTileKernel &kernel, bool write) {
   TileTraffic traffic;
   traffic.operand = TileOperand::partial;
   traffic.write = write;
   traffic.rows = kernel.tileM;
-  traffic.bytesPerRow = std::int64_t(kernel.tileN) * registerBytes;
-  traffic.vectorBytes = kernel.reduction == TileReduction::atomic ? registerBytes : 16;
+  const bool atomic = kernel.reduction == TileReduction::atomic;
+  traffic.bytesPerRow =
+      atomic ? bytesOfRow(problem.out, kernel.tileN) : std::int64_t(kernel.tileN) * registerBytes;
+  traffic.vectorBytes = atomic ? registerBytes : 16;
   traffic.pitchBytes = traffic.bytesPerRow;
   traffic.perTrip = false;
   traffic.byTileM = traffic.byTileN = true;
@@ -134,10 +137,10 @@ TileLaunch tileLaunch(const TileProblem &problem, const SetTileKernel &kernel,
                           int(std::lround(double(problem.n) / double(tilesN)))});
   launch.traffic = {operandTraffic(problem, kernel, true), operandTraffic(problem, kernel, false)};
   if (kernel.splitK > 1) {
-    launch.traffic.push_back(partialTraffic(kernel, true));
+    launch.traffic.push_back(partialTraffic(problem, kernel, true));
   }
   if (kernel.splitK > 1 && kernel.reduction == TileReduction::last) {
-    launch.traffic.push_back(partialTraffic(kernel, false));
+    launch.traffic.push_back(partialTraffic(problem, kernel, false));
   }
   if (kernel.splitK == 1 || kernel.reduction == TileReduction::last) {
     launch.traffic.push_back(resultTraffic(problem, kernel));

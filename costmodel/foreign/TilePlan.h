@@ -18,6 +18,7 @@ struct SetTileKernel {
   int tileM = 0, tileN = 0, tileK = 0;
   int wavesM = 1, wavesN = 1, wavesK = 1;
   int mfmaM = 16, mfmaK = 0; ///< mfmaK 0: the fastest instruction
+  int operandBytes = 0;      ///< most that an instruction takes of a lane; 0: any number
   bool bInRegisters = false, direct = false;
   TilePipeline pipeline = TilePipeline::overlapped;
   int stages = 1, prefetch = 1;

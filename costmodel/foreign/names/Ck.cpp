@@ -63,6 +63,11 @@ std::optional<CkRecord> parseCk(std::string_view name) {
   return record;
 }
 
+/// A lane gets 16 bytes of an operand at a time in all instances, and CK takes no instruction that
+/// wants more: of fp8 the older one, half the rate on gfx950. [G: MfmaSelector's
+/// is_single_rate_mfma]
+constexpr int laneBytes = 16;
+
 /// Pipelines [G]: v1 loads one step ahead into registers, one LDS buffer, all of a step in order;
 /// v2 keeps several steps in flight in registers; v3 weaves LDS reads and matrix instructions, two
 /// steps ahead; v4 and v5 have two LDS buffers.
@@ -78,6 +83,7 @@ TileKernel tileKernel(const CkRecord &record) {
   tile.waves = record.blockSize / waveLanes;
   tile.wavesK = 1;
   tile.mfmaM = record.perXdl;
+  tile.operandBytes = laneBytes;
   if (record.wavesM) {
     tile.wavesM = record.wavesM;
     tile.wavesN = record.wavesN;
