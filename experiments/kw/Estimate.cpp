@@ -7,6 +7,7 @@
 #include "experiments/rungs/ModelRung.h"
 #include "experiments/support/Files.h"
 #include "experiments/support/FirstError.h"
+#include "experiments/sweep/SweepReport.h"
 
 #include <fmt/format.h>
 #include <memory>
@@ -19,7 +20,7 @@ namespace {
 struct Options {
   std::vector<std::string> words;
   std::string generator = "kw";
-  std::optional<std::string> schedule, schedules;
+  std::optional<std::string> schedule, schedules, sweep, out;
   bool explain = false;
 };
 
@@ -85,29 +86,81 @@ Expected<ExitStatus> estimateFile(const Problem &problem, const Target &target,
   return status;
 }
 
-Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
-  const Expected<Problem> problem = problemOf(options.words);
-  if (!problem) {
-    return tl::unexpected(problem.error());
+/// Of the schedule that was given, or of the best that the model finds.
+Expected<Json> estimateOne(const Problem &problem, const Target &target, Generator generator,
+                           const Options &options, const CommonOptions &common) {
+  const Expected<Schedule> schedule =
+      options.schedule ? parseLegalSchedule(problem, *options.schedule, target)
+                       : bestByModel(problem, target, common.jobs, common.seed, generator);
+  if (!schedule) {
+    return tl::unexpected(schedule.error());
   }
+  CostModel model(problem, target);
+  return estimateJson(problem, *schedule, target, model.estimate(*schedule));
+}
+
+/// A problem of the sweep that cannot be read ends it; one without an estimate gets its error in
+/// its place, and the exit status is that of the first such.
+Expected<ExitStatus> estimateSweep(const SweepAxis &axis, const Target &target, Generator generator,
+                                   const Options &options, const CommonOptions &common) {
+  std::vector<SweepPoint> points;
+  ExitStatus status = exitDone;
+  Progress progress(common.quiet);
+  for (const std::int64_t value : axis.values) {
+    progress(
+        fmt::format("{}={} ({} of {})", axis.key, value, points.size() + 1, axis.values.size()));
+    const Expected<Problem> problem = parseProblem(withKey(options.words, axis.key, value));
+    if (!problem) {
+      return tl::unexpected(problem.error());
+    }
+    SweepPoint &point = points.emplace_back();
+    point.value = value;
+    setRoofs(point, *problem, target);
+    if (Expected<Json> json = estimateOne(*problem, target, generator, options, common)) {
+      point.estimate = std::move(*json);
+    } else {
+      point.error = json.error().message;
+      status = status == exitDone ? exitStatus(json.error()) : status;
+    }
+  }
+  if (options.out) {
+    if (Expected<void> written = writeFile(*options.out, sweepCsv(axis, points)); !written) {
+      return tl::unexpected(written.error());
+    }
+  }
+  Json document = sweepJson(axis, points);
+  document["target"] = target.name;
+  document["csv"] = options.out ? Json(absolutePath(*options.out).string()) : Json();
+  if (Expected<void> printed = print(common, document, sweepText(axis, points)); !printed) {
+    return tl::unexpected(printed.error());
+  }
+  return status;
+}
+
+Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
   const Expected<const Target *> target = common.target();
   const Expected<Generator> generator = parseGenerator(options.generator);
   if (const Error *error = firstError(target, generator)) {
     return tl::unexpected(*error);
   }
+  if (options.sweep) {
+    const Expected<SweepAxis> axis = parseSweepAxis(*options.sweep);
+    return axis ? estimateSweep(*axis, **target, *generator, options, common)
+                : tl::unexpected(axis.error());
+  }
+  const Expected<Problem> problem = problemOf(options.words);
+  if (!problem) {
+    return tl::unexpected(problem.error());
+  }
   if (options.schedules) {
     return estimateFile(*problem, **target, options, common);
   }
-  const Expected<Schedule> schedule =
-      options.schedule ? parseLegalSchedule(*problem, *options.schedule, **target)
-                       : bestByModel(*problem, **target, common.jobs, common.seed, *generator);
-  if (!schedule) {
-    return tl::unexpected(schedule.error());
+  const Expected<Json> document = estimateOne(*problem, **target, *generator, options, common);
+  if (!document) {
+    return tl::unexpected(document.error());
   }
-  CostModel model(*problem, **target);
-  const Json document = estimateJson(*problem, *schedule, **target, model.estimate(*schedule));
   if (Expected<void> printed =
-          print(common, document, options.explain ? explainText(document) : lineText(document));
+          print(common, *document, options.explain ? explainText(*document) : lineText(*document));
       !printed) {
     return tl::unexpected(printed.error());
   }
@@ -124,8 +177,17 @@ RunCommand addEstimate(CLI::App &app, const CommonOptions &common) {
   app.add_option("--generator", options->generator,
                  "without a schedule: whose decisions, kw or triton")
       ->capture_default_str();
-  app.add_option("--schedules", options->schedules, "file with one schedule a line")->excludes(one);
+  CLI::Option *many =
+      app.add_option("--schedules", options->schedules, "file with one schedule a line")
+          ->excludes(one);
   app.add_flag("--explain", options->explain, "print the terms as a table");
+  CLI::Option *sweep =
+      app.add_option(
+             "--sweep", options->sweep,
+             "a key of the problem through a range: m=1..32768*2, skv=1024..8192+1024, m=1,16")
+          ->excludes(many);
+  app.add_option("-o,--out", options->out, "with --sweep: CSV with the terms of each point")
+      ->needs(sweep);
   return [options, &common] { return run(*options, common); };
 }
 
