@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/OperandLayout.h"
 
+#include "ir/ResultRows.h"
+
 #include <algorithm>
 #include <cassert>
 
@@ -158,15 +160,29 @@ ResultPosition exchangedPosition(int size, int reg, int lane) {
 
 int storeElements(EpiloguePath path) {
   constexpr int neighbours = 4; // registers that follow one another along n when swapped
-  return path == EpiloguePath::permlane ? 2 * neighbours : swapsOperands(path) ? neighbours : 1;
+  switch (path) {
+  case EpiloguePath::swap:
+    return neighbours;
+  case EpiloguePath::permlane:
+    return 2 * neighbours;
+  case EpiloguePath::direct:
+  case EpiloguePath::lds:
+    break;
+  }
+  return 1;
 }
 
 ResultStores resultStores(const Gemm &gemm, const GemmSchedule &schedule) {
   const int registers = ceilDiv(schedule.tiling.mfmaM * schedule.tiling.mfmaN, lanes);
   const int elementBytes = std::max(1, bitWidth(gemm.outType) / 8);
-  const int perStore = storeElements(schedule.epilogue);
   ResultStores result;
+  int perStore = storeElements(schedule.epilogue);
   result.fragments = registers < perStore ? 2 : 1;
+  if (schedule.epilogue == EpiloguePath::lds) {
+    const ResultRows rows = resultRows(gemm, schedule);
+    perStore = rows.elements;
+    result.fragments = rows.fragmentsM * rows.fragmentsN;
+  }
   const int all = result.fragments * registers;
   result.stores = ceilDiv(all, perStore);
   result.bytes = perStore * elementBytes;

@@ -97,12 +97,10 @@ struct ResultPosition {
 /// operand, so that four consecutive registers are neighbours along n instead of m.
 ResultPosition resultPosition(int size, bool swapped, int reg, int lane);
 
-/// Neighbours along n of one lane and store: 1; 4 with swapped operands; 8 where lanes then
-/// exchange halves.
+/// Neighbours along n that a path stores together, whatever n is: 1; 4 with swapped operands; 8
+/// where lanes then exchange halves. Through LDS as many as n allows (ir/ResultRows.h).
 int storeElements(EpiloguePath path);
-inline bool swapsOperands(EpiloguePath path) {
-  return path == EpiloguePath::swap || path == EpiloguePath::permlane;
-}
+inline bool swapsOperands(EpiloguePath path) { return path != EpiloguePath::direct; }
 
 /// Where the 8 neighbours lie that a lane holds after the exchange of four registers of one half
 /// with four of the other: two fragments that follow one another along n (size 16: 0 stands for
@@ -111,7 +109,7 @@ ResultPosition exchangedPosition(int size, int reg, int lane);
 
 /// How the result leaves the registers: contiguous elements a lane and store.
 struct ResultStores {
-  int fragments = 1;   ///< along n, that the following numbers are for
+  int fragments = 1;   ///< along n, or of one pass through LDS, that the following numbers are for
   int stores = 0;      ///< store instructions
   int bytes = 0;       ///< a lane and store
   int conversions = 0; ///< vector instructions: alpha, conversion in pairs, exchanges

@@ -6,6 +6,7 @@
 
 #include "codegen/kernels/GemmEpilogue.h"
 #include "codegen/kernels/GemmReduction.h"
+#include "codegen/kernels/GemmRows.h"
 #include "codegen/kernels/GemmSteps.h"
 #include "codegen/kernels/Kernels.h"
 #include "codegen/kernels/OperandAccess.h"
@@ -35,6 +36,9 @@ public:
               {launch.registers.agpr(), /*pinOrder=*/true, schedule.pipeline.wavesPerSimd,
                /*batched=*/true}),
         tiles(shell.tiles) {
+    if (schedule.epilogue == EpiloguePath::lds) {
+      rows = resultRows(gemm, schedule);
+    }
     item.waves = launch.waves;
     item.parts = schedule.tiling.wavesK;
     item.index = tiles.laneIndex(launch.waves * request.target.waveSize);
@@ -106,23 +110,32 @@ private:
         steps.run(graph(region));
       }
     }
-    if (launch.mapping.walkers > 0) {
-      // The next tile's loads overwrite LDS: every wave has read it, ahead of steps behind the last
-      // one too, and loads for those, which bring zeros, have landed. Stores may be on their way.
+    if (launch.mapping.walkers > 0 || rowsOverLoop()) {
+      // The next tile's loads, or rows of the result, overwrite LDS: every wave has read it, ahead
+      // of steps behind the last one too, and loads for those, which bring zeros, have landed.
+      // Stores may be on their way.
       tiles.wait(0, 0);
       tiles.barrier();
     }
     std::vector<Value> results = steps.all();
+    Value slices;
     if (schedule.tiling.wavesK > 1) {
-      results = reduceSlices(shell, schedule, item, results);
+      slices = shell.makeLds("slices", sliceBytes(schedule));
+      results = reduceSlices(shell, schedule, item, slices, results);
     }
     if (split) {
       Value row = tiles.add(tiles.mul(tiles.batchIndex(), tilesM), tileRow);
       Value number = tiles.add(tiles.mul(row, launch.mapping.tilesN), tileColumn);
       results = reduceSplits(shell, schedule, item, {number, split}, results);
     }
-    storeResult(a.layout(), b.layout(), results);
+    storeResult(a.layout(), b.layout(), results, slices);
+    if (launch.mapping.walkers > 0 && rowsOverLoop()) {
+      tiles.wait(-1, 0);
+      tiles.barrier();
+    }
   }
+
+  bool rowsOverLoop() const { return rows && rows->place == RowsPlace::loop; }
 
   /// Only the waves of one group of a ping-pong schedule: the first half of them leads.
   void forGroup(int role, llvm::function_ref<void()> body) {
@@ -296,7 +309,8 @@ private:
             tiles.mul(allColumns(), elementBytes), Value(), input.type};
   }
 
-  void storeResult(const OperandTile &a, const OperandTile &b, const std::vector<Value> &results) {
+  void storeResult(const OperandTile &a, const OperandTile &b, const std::vector<Value> &results,
+                   Value slices) {
     ResultTarget target;
     target.result = result();
     target.columns = presentColumns;
@@ -313,9 +327,17 @@ private:
       fragments.firstRow.push_back(waveRow(wave) * a.waveRows);
       fragments.firstColumn.push_back(waveColumn(wave) * b.waveRows);
     }
-    emitResult(shell, gemm, target, fragments, item, [&](int row, int column) {
+    const auto accumulator = [&](int row, int column) {
       return results[static_cast<std::size_t>(row * b.fragments + column)];
-    });
+    };
+    if (!rows) {
+      emitResult(shell, gemm, target, fragments, item, accumulator);
+      return;
+    }
+    Value lds = rows->place == RowsPlace::loop     ? shell.wholeLds()
+                : rows->place == RowsPlace::slices ? slices
+                                                   : shell.makeLds("rows", rows->ownBytes());
+    emitRows(shell, gemm, target, fragments, *rows, lds, item, accumulator);
   }
 
   const KernelRequest &request;
@@ -326,7 +348,8 @@ private:
   KernelShell shell;
   TileBuilder &tiles;
   WorkItem item;
-  Value split, firstStep; ///< of k; null: one workgroup does all steps
+  std::optional<ResultRows> rows; ///< of a result that goes through LDS
+  Value split, firstStep;         ///< of k; null: one workgroup does all steps
   Value tileRow, tileColumn;
   Value m, tilesM, firstRow, firstColumn;
   Value presentRows, presentColumns; ///< of the output tile; columns null: all exist

@@ -88,6 +88,26 @@ Value splat(TileBuilder &tiles, Value value, int count) {
   return all;
 }
 
+Value asFloats(TileBuilder &tiles, ElementType type, int count, Value bits) {
+  OpBuilder &builder = tiles.builder;
+  Type own = tiles.vectorType(count, tiles.elementType(type));
+  Value values = LLVM::BitcastOp::create(builder, tiles.loc, own, bits);
+  if (type == ElementType::f32) {
+    return values;
+  }
+  Type floats = tiles.vectorType(count, builder.getF32Type());
+  return LLVM::FPExtOp::create(builder, tiles.loc, floats, values);
+}
+
+Value roundedTo(TileBuilder &tiles, ElementType type, Value values) {
+  if (type == ElementType::f32 || type == ElementType::i32) {
+    return values;
+  }
+  const auto count = cast<VectorType>(values.getType()).getNumElements();
+  Type narrow = tiles.vectorType(count, tiles.elementType(type));
+  return LLVM::FPTruncOp::create(tiles.builder, tiles.loc, narrow, values);
+}
+
 Value finishedResult(KernelShell &shell, const Gemm &gemm, Value values, ValueRange inputs) {
   TileBuilder &tiles = shell.tiles;
   if (gemm.outType == ElementType::i32) {

@@ -19,4 +19,9 @@ mlir::Value finishedResult(KernelShell &shell, const Gemm &gemm, mlir::Value val
 /// The same number in all elements of a vector.
 mlir::Value splat(TileBuilder &tiles, mlir::Value value, int count);
 
+/// `count` elements of a matrix, as bits, as f32.
+mlir::Value asFloats(TileBuilder &tiles, ElementType type, int count, mlir::Value bits);
+/// A vector of f32 (or of i32, which stays) in the result's type.
+mlir::Value roundedTo(TileBuilder &tiles, ElementType type, mlir::Value values);
+
 } // namespace kw

@@ -94,33 +94,20 @@ public:
   /// The four as f32.
   Value unpacked(ArrayRef<Value> bits) {
     OpBuilder &builder = tiles.builder;
-    Type four = tiles.vectorType(quad, tiles.elementType(matrix.type));
-    Value values;
     if (bits.size() == 1) {
-      values = LLVM::BitcastOp::create(builder, tiles.loc, four, bits.front());
-    } else {
-      values = LLVM::UndefOp::create(builder, tiles.loc, four);
-      for (int i = 0; i < quad; ++i) {
-        Value one =
-            LLVM::BitcastOp::create(builder, tiles.loc, tiles.elementType(matrix.type), bits[i]);
-        values = LLVM::InsertElementOp::create(builder, tiles.loc, values, one, tiles.constant(i));
-      }
+      return asFloats(tiles, matrix.type, quad, bits.front());
     }
-    return matrix.type == ElementType::f32
-               ? values
-               : LLVM::FPExtOp::create(builder, tiles.loc,
-                                       tiles.vectorType(quad, builder.getF32Type()), values)
-                     .getResult();
+    Type element = tiles.elementType(matrix.type);
+    Value values = LLVM::UndefOp::create(builder, tiles.loc, tiles.vectorType(quad, element));
+    for (int i = 0; i < quad; ++i) {
+      Value one = LLVM::BitcastOp::create(builder, tiles.loc, element, bits[i]);
+      values = LLVM::InsertElementOp::create(builder, tiles.loc, values, one, tiles.constant(i));
+    }
+    return asFloats(tiles, matrix.type, quad, values);
   }
 
   /// Four f32 in the matrix's type.
-  Value rounded(Value four) {
-    if (matrix.type == ElementType::f32 || matrix.type == ElementType::i32) {
-      return four;
-    }
-    Type type = tiles.vectorType(quad, tiles.elementType(matrix.type));
-    return LLVM::FPTruncOp::create(tiles.builder, tiles.loc, type, four);
-  }
+  Value rounded(Value four) { return roundedTo(tiles, matrix.type, four); }
 
   /// Four f32, rounded to the matrix's type.
   void store(Value four, int row, int column, int first) {

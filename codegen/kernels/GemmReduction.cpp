@@ -215,10 +215,10 @@ private:
 /// LDS: [part - 1][wave][quad][lane][4], the parts behind the first.
 class SliceReducer {
 public:
-  SliceReducer(KernelShell &shell, const GemmSchedule &schedule, const WorkItem &item,
+  SliceReducer(KernelShell &shell, const GemmSchedule &schedule, const WorkItem &item, Value lds,
                const std::vector<Value> &accumulators)
       : tiles(shell.tiles), schedule(schedule), item(item), quads(tiles, accumulators),
-        waveBytes(partialWaveBytes(schedule)), lds(shell.makeLds("slices", sliceBytes(schedule))),
+        waveBytes(partialWaveBytes(schedule)), lds(lds),
         laneQuad(tiles.mul(tiles.rem(item.index, waveSize), quad * floatBytes)) {}
 
   std::vector<Value> run() {
@@ -270,8 +270,9 @@ private:
 } // namespace
 
 std::vector<Value> reduceSlices(KernelShell &shell, const GemmSchedule &schedule,
-                                const WorkItem &item, const std::vector<Value> &accumulators) {
-  return SliceReducer(shell, schedule, item, accumulators).run();
+                                const WorkItem &item, Value lds,
+                                const std::vector<Value> &accumulators) {
+  return SliceReducer(shell, schedule, item, lds, accumulators).run();
 }
 
 std::vector<Value> reduceSplits(KernelShell &shell, const GemmSchedule &schedule,

@@ -16,9 +16,10 @@ struct SplitPlace {
 };
 
 /// Adds up what the waves along k hold, through LDS, in their order. The waves of the first part
-/// get the sums and go on; the others end here.
+/// get the sums and go on; the others end here. `lds`: sliceBytes(schedule), of which wave w of the
+/// first part may use what begins at w * partialWaveBytes(schedule) from then on.
 std::vector<mlir::Value> reduceSlices(KernelShell &shell, const GemmSchedule &schedule,
-                                      const WorkItem &item,
+                                      const WorkItem &item, mlir::Value lds,
                                       const std::vector<mlir::Value> &accumulators);
 
 /// Leaves the wave's accumulators in the workspace. Waves that are not the last to arrive end here;

@@ -138,4 +138,9 @@ Value KernelShell::makeLds(std::string_view name, std::int64_t bytes) {
   return LLVM::AddressOfOp::create(tiles.builder, tiles.loc, global);
 }
 
+Value KernelShell::wholeLds() {
+  Type pointer = LLVM::LLVMPointerType::get(tiles.builder.getContext(), ldsAddressSpace);
+  return LLVM::IntToPtrOp::create(tiles.builder, tiles.loc, pointer, tiles.constant(0));
+}
+
 } // namespace kw

@@ -36,6 +36,9 @@ public:
   /// A static LDS allocation of its own. LLVM knows exactly which accesses concern it, so each
   /// pipeline stage gets one: that avoids waits for loads to other stages.
   mlir::Value makeLds(std::string_view name, std::int64_t bytes);
+  /// All of the kernel's allocations from the first byte on, which LLVM puts at address 0 without
+  /// gaps. What it knows about single ones doesn't hold for this pointer.
+  mlir::Value wholeLds();
   /// At the end of the function so far.
   TileBuilder tiles;
 

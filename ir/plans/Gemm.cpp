@@ -4,6 +4,7 @@
 // The plan of a GEMM: one launch, one workgroup an output tile.
 #include "ir/Occupancy.h"
 #include "ir/OperandLayout.h"
+#include "ir/ResultRows.h"
 #include "ir/plans/GemmInterface.h"
 #include "ir/plans/GemmLoop.h"
 #include "ir/plans/GemmResult.h"
@@ -231,7 +232,7 @@ std::uint64_t log2Of(int value) {
 }
 
 /// What a region's graph depends on, of the schedule and of what follows from it.
-LoopKey loopKey(const GemmSchedule &schedule, RegionKind region) {
+LoopKey loopKey(const Gemm &gemm, const GemmSchedule &schedule, RegionKind region) {
   const auto &tiling = schedule.tiling;
   const auto &pipeline = schedule.pipeline;
   const bool ownPrefetch =
@@ -256,7 +257,12 @@ LoopKey loopKey(const GemmSchedule &schedule, RegionKind region) {
         .key();
   }
   if (region == RegionKind::epilogue) {
-    return packer.add(static_cast<std::uint64_t>(schedule.epilogue), 2).key();
+    packer.add(static_cast<std::uint64_t>(schedule.epilogue), 2);
+    if (schedule.epilogue == EpiloguePath::lds) {
+      packer.add(static_cast<std::uint64_t>(resultRows(gemm, schedule).place), 2)
+          .add(schedule.mapping.grid == GridKind::tiles ? 0 : 1, 1);
+    }
+    return packer.key();
   }
   for (const auto *operand : {&schedule.a, &schedule.b}) {
     constexpr int layouts = 3, widths = 5; // 1, 2, 4, 8, 16 bytes
@@ -277,7 +283,7 @@ LoopKey loopKey(const GemmSchedule &schedule, RegionKind region) {
 void addRegions(const Gemm &gemm, const GemmSchedule &schedule, LaunchPlan &launch,
                 Inline<std::int32_t, 8> &trips) {
   const auto add = [&](RegionKind kind, RegionKind graph, std::int64_t count) {
-    launch.regions.push_back({kind, 0, loopKey(schedule, graph)});
+    launch.regions.push_back({kind, 0, loopKey(gemm, schedule, graph)});
     trips.push_back(static_cast<std::int32_t>(count));
   };
   // A barrier more at one end for each group: the second one is a phase behind in between.
@@ -348,6 +354,13 @@ KernelPlan planGemm(const Problem &problem, const Schedule &any, const Target &t
   if (schedule.tiling.wavesK > 1) {
     const auto bytes = static_cast<std::int32_t>(sliceBytes(schedule));
     launch.lds.push_back({TileOperand::partial, bytes, 1, bytes, false});
+  }
+  if (schedule.epilogue == EpiloguePath::lds) {
+    const ResultRows rows = resultRows(gemm, schedule);
+    if (rows.ownBytes() > 0) {
+      launch.lds.push_back(
+          {TileOperand::c, static_cast<std::int32_t>(rows.ownBytes()), 1, rows.rowBytes(), true});
+    }
   }
   for (const LdsBuffer &buffer : launch.lds) {
     launch.ldsBytes += buffer.bytesPerStage * buffer.stages;

@@ -63,9 +63,10 @@ std::vector<std::string> guardsOf(const Gemm &gemm, const GemmSchedule &schedule
                schedule.b.vectorBytes / bBytes, bBytes},
               false, guards);
   }
-  addGuards({"ldc", "sc", gemm.n, tiling.m, storeElements(schedule.epilogue),
-             elementBytes(gemm.outType)},
-            false, guards);
+  const int outBytes = elementBytes(gemm.outType);
+  addGuards(
+      {"ldc", "sc", gemm.n, tiling.m, resultStores(gemm, schedule).bytes / outBytes, outBytes},
+      false, guards);
   return guards;
 }
 

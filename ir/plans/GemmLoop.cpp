@@ -3,6 +3,7 @@
 #include "ir/plans/GemmLoop.h"
 
 #include "ir/plans/GemmResult.h"
+#include "ir/plans/GemmRowsLoop.h"
 #include "ir/plans/GemmSplit.h"
 #include "ir/plans/OperationCosts.h"
 
@@ -707,6 +708,10 @@ UnfinishedLoop GemmBody::prologue() {
 
 /// Fragment by fragment: what the epilogue reads, one fragment ahead, arithmetic, stores.
 UnfinishedLoop GemmBody::epilogue() {
+  if (schedule.epilogue == EpiloguePath::lds) {
+    listRowEpilogue(builder, gemm, schedule, target);
+    return {std::move(builder), LoopOrder::serial};
+  }
   const ResultStores stores = resultStores(gemm, schedule);
   const ResultArithmetic arithmetic = resultArithmetic(gemm);
   const int registers =

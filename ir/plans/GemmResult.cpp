@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/plans/GemmResult.h"
 
-#include "ir/OperandLayout.h"
+#include "ir/ResultRows.h"
 
 #include <algorithm>
 
@@ -48,8 +48,14 @@ Inline<ResultInput, 5> resultInputs(const Gemm &gemm) {
   return inputs;
 }
 
-ResultLoads resultLoads(const Gemm &, const GemmSchedule &schedule, const ResultInput &input) {
+ResultLoads resultLoads(const Gemm &gemm, const GemmSchedule &schedule, const ResultInput &input) {
   constexpr int waveSize = 64, neighbours = 4;
+  if (schedule.epilogue == EpiloguePath::lds) {
+    const ResultRows rows = resultRows(gemm, schedule);
+    const int ofARow = (rows.columns() / rows.elements + waveSize - 1) / waveSize;
+    return {input.oneRow ? ofARow : rows.stores(),
+            rows.elements * std::max(1, bitWidth(input.type) / 8)};
+  }
   const int registers = (schedule.tiling.mfmaM * schedule.tiling.mfmaN + waveSize - 1) / waveSize;
   const int together = swapsOperands(schedule.epilogue) ? neighbours : 1;
   // A lane's single elements go down a column, for which a bias has one value.
@@ -72,6 +78,16 @@ ResultArithmetic resultArithmetic(const Gemm &gemm) {
 int resultRegisters(const Gemm &gemm, const GemmSchedule &schedule) {
   constexpr int temporaries = 16;
   constexpr int waveSize = 64;
+  if (schedule.epilogue == EpiloguePath::lds) {
+    const ResultRows rows = resultRows(gemm, schedule);
+    const int elements = rows.rows() * rows.columns() / waveSize;
+    const bool beside = schedule.accumulator == AccumulatorFile::agpr;
+    int loaded = 0;
+    for (const ResultInput &input : resultInputs(gemm)) {
+      loaded += elements * std::max(1, bitWidth(input.type) / 8) / 4;
+    }
+    return 2 * loaded + (beside ? 2 * elements : 0) + elements + temporaries;
+  }
   const int registers = (schedule.tiling.mfmaM * schedule.tiling.mfmaN + waveSize - 1) / waveSize;
   const int loaded = static_cast<int>(resultInputs(gemm).size()) * registers;
   const bool any = loaded > 0 || !gemm.epilogue.empty();

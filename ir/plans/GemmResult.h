@@ -20,7 +20,8 @@ struct ResultInput {
 Inline<ResultInput, 5> resultInputs(const Gemm &gemm);
 
 /// Loads of one input for one fragment: of four neighbours along n with swapped operands, else of
-/// single elements, of which a bias has one for all rows.
+/// single elements, of which a bias has one for all rows. Through LDS: for one pass, as wide as the
+/// stores.
 struct ResultLoads {
   int loads = 0, bytes = 0; ///< instructions; bytes a lane and instruction
 };
@@ -33,7 +34,8 @@ struct ResultArithmetic {
 ResultArithmetic resultArithmetic(const Gemm &gemm);
 
 /// VGPRs of the inputs of two fragments (one is loaded while the other is computed), an element
-/// each whatever the epilogue's path, and of the arithmetic; 0 without inputs and steps.
+/// each whatever the epilogue's path, and of the arithmetic; 0 without inputs and steps. Through
+/// LDS: of two passes, and of what is read back where accumulators don't leave their VGPRs to it.
 int resultRegisters(const Gemm &gemm, const GemmSchedule &schedule);
 
 } // namespace kw

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Rules on the operands' tiles in LDS.
+#include "ir/ResultRows.h"
 #include "ir/plans/GemmSplit.h"
 #include "ir/rules/GemmRules.h"
 
@@ -58,14 +59,19 @@ std::int64_t stageBytes(const Problem &p, const Schedule &s) {
   return operandTile(p.gemm(), gemmOf(s), TileOperand::a).stageBytes() +
          operandTile(p.gemm(), gemmOf(s), TileOperand::b).stageBytes();
 }
+/// Where results go through LDS and the loop's is too small for that.
+std::int64_t rowBytes(const Problem &p, const Schedule &s) {
+  return gemmOf(s).epilogue == EpiloguePath::lds ? resultRows(p.gemm(), gemmOf(s)).ownBytes() : 0;
+}
 std::int64_t ldsBytes(const Problem &p, const Schedule &s) {
-  return stageBytes(p, s) * gemmOf(s).pipeline.stages + sliceBytes(gemmOf(s));
+  return stageBytes(p, s) * gemmOf(s).pipeline.stages + sliceBytes(gemmOf(s)) + rowBytes(p, s);
 }
 
 std::string ldsFact(const Problem &p, const Schedule &s, const Target &t) {
-  return fmt::format("LDS {} > {} bytes with {} stages of {}{}", ldsBytes(p, s), t.ldsBytes,
+  return fmt::format("LDS {} > {} bytes with {} stages of {}{}{}", ldsBytes(p, s), t.ldsBytes,
                      gemmOf(s).pipeline.stages, stageBytes(p, s),
-                     sliceBytes(gemmOf(s)) > 0 ? ", and sums of the waves along k" : "");
+                     sliceBytes(gemmOf(s)) > 0 ? ", and sums of the waves along k" : "",
+                     rowBytes(p, s) > 0 ? ", and rows of the result" : "");
 }
 
 } // namespace
@@ -76,8 +82,8 @@ std::vector<Rule> gemmLdsRules() {
       {"layoutA", reads({"tileM", "tileK", "aPath", "aLayout"}), layoutHolds<a>, layoutFact<a>},
       {"layoutB", reads({"tileN", "tileK", "bPath", "bLayout"}), layoutHolds<b>, layoutFact<b>},
       {"ldsCapacity",
-       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "aPath", "bPath", "aLayout",
-              "bLayout", "aVector", "bVector", "stages"}),
+       reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "mfmaM", "mfmaN", "aPath",
+              "bPath", "aLayout", "bLayout", "aVector", "bVector", "epilogue", "stages"}),
        [](const Problem &p, const Schedule &s, const Target &t) {
          return ldsBytes(p, s) <= t.ldsBytes;
        },

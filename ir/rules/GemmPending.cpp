@@ -25,8 +25,6 @@ template <auto holds> Rule onlyDefault(std::string_view name, std::string_view d
 std::vector<Rule> gemmPendingRules() {
   using G = GemmSchedule;
   return {
-      onlyDefault<[](const G &s) { return s.epilogue != EpiloguePath::lds; }>("pendingEpilogueLds",
-                                                                              "epilogue"),
       onlyDefault<[](const G &s) { return s.mapping.grid != GridKind::streamk; }>("pendingStreamK",
                                                                                   "grid"),
   };

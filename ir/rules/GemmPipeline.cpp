@@ -166,6 +166,23 @@ bool exchangeHolds(const Problem &p, const Schedule &s, const Target &) {
           (tiling.mfmaN == 32 || tiling.n % (2 * tiling.mfmaN * tiling.wavesN) == 0));
 }
 
+/// Through LDS pays for rows that are longer than what the other paths store of a row at once: 64
+/// bytes. A wave's passes have powers of two of fragments.
+int wholeRowBytes(const Problem &p, const Schedule &s) {
+  const auto &tiling = gemmOf(s).tiling;
+  const int fragments = gemmOf(s).waveTileN() / tiling.mfmaN;
+  return (fragments & -fragments) * tiling.mfmaN * std::max(1, bitWidth(p.gemm().outType) / 8);
+}
+
+bool usefulRowsHold(const Problem &p, const Schedule &s, const Target &t) {
+  return gemmOf(s).epilogue != EpiloguePath::lds || wholeRowBytes(p, s) >= t.cacheLineBytes;
+}
+
+std::string usefulRowsFact(const Problem &p, const Schedule &s, const Target &t) {
+  return fmt::format("epi=lds with {} columns a wave makes rows of {} bytes; of use from {} on",
+                     gemmOf(s).waveTileN(), wholeRowBytes(p, s), t.cacheLineBytes);
+}
+
 // ---- Registers ----
 
 RegisterUse registerUse(const Problem &p, const Schedule &s, const Target &t) {
@@ -255,10 +272,13 @@ std::vector<Rule> gemmPipelineRules() {
              "columns",
              name(p.gemm().outType));
        }},
-      {"registers", reads({"tileM",    "tileN",   "tileK",          "wavesM",      "wavesN",
-                           "wavesK",   "mfmaM",   "mfmaN",          "mfmaK",       "aPath",
-                           "bPath",    "aVector", "bVector",        "accumulator", "stages",
-                           "prefetch", "order",   "fragmentsAhead", "quadrants",   "wavesPerSimd"}),
+      {"usefulRows", reads({"tileN", "wavesN", "mfmaN", "epilogue"}), usefulRowsHold,
+       usefulRowsFact},
+      {"registers",
+       reads({"epilogue",       "tileM",     "tileN",       "tileK",  "wavesM",   "wavesN",
+              "wavesK",         "mfmaM",     "mfmaN",       "mfmaK",  "aPath",    "bPath",
+              "aVector",        "bVector",   "accumulator", "stages", "prefetch", "order",
+              "fragmentsAhead", "quadrants", "wavesPerSimd"}),
        registersHold, registersFact},
   };
 }

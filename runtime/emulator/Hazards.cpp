@@ -53,7 +53,8 @@ int afterMatrix(const WriteStamp &stamp, Use use) {
   }
 }
 
-/// MFMA reads its C: then a VALU write of it (WAR).
+/// MFMA reads its C: then a VALU write of it (WAR). Of XDL instructions alone: LLVM 22
+/// (GCNHazardRecognizer) waits behind no other kind on gfx940 and later.
 int afterMatrixRead(int passes) { return passes == 2 ? 1 : passes == 4 ? 3 : passes == 8 ? 7 : 13; }
 
 void require(Wave &wave, const Op &op, const WriteStamp &stamp, int needed, const char *what,
@@ -146,7 +147,7 @@ void checkVectorWrite(Wave &wave, const Op &op, const Operand &operand) {
               reg);
     }
     const WriteStamp &read = wave.matrixReadC[reg];
-    if (read.producer != Producer::none) {
+    if (read.producer == Producer::xdl) {
       require(wave, op, read, afterMatrixRead(read.passes), "overwriting matrix operand C in", reg);
     }
   }

@@ -4,7 +4,9 @@
 // GEMM's axes. Tiles and groups cover what fast public kernels use (16 to 256 along m and n, K
 // steps of 32 to 256, two or three stages) with the multiples of 48 between the powers of two. What
 // usually wins stands first: it has the lower rank, which decides between equal estimates.
+#include "ir/OperandLayout.h"
 #include "ir/PreshuffledLayout.h"
+#include "ir/plans/GemmResult.h"
 #include "search/spaces/Spaces.h"
 
 #include <algorithm>
@@ -34,6 +36,35 @@ std::vector<std::int64_t> widths(std::int64_t extent, std::int64_t leading,
   const int bits = bitWidth(type);
   return vectorWidths(std::gcd(std::gcd(extent, leading), batchStride) * bits / 8,
                       std::max(1, bits / 8), target.directToLds16 ? 16 : 4);
+}
+
+/// Rows through LDS where the model may see a gain: stores that are wider than those of the other
+/// paths, or inputs of 16 bits, which these read 8 bytes a lane at most.
+bool rowsMayPay(const Gemm &gemm) {
+  constexpr int widest = 16;
+  const std::int64_t outBytes = std::max(1, bitWidth(gemm.outType) / 8);
+  const std::int64_t aligned = std::gcd(std::gcd(gemm.n, gemm.ldc), gemm.batch > 1 ? gemm.sc : 0);
+  std::int64_t others = 1;
+  for (const EpiloguePath path : {EpiloguePath::swap, EpiloguePath::permlane}) {
+    const int elements = storeElements(path);
+    if (aligned % elements == 0 && elements * outBytes <= widest) {
+      others = elements;
+    }
+  }
+  const std::int64_t own = std::gcd(aligned, widest / outBytes);
+  return own > others || (own * outBytes == widest && outBytes == 2 && !resultInputs(gemm).empty());
+}
+
+std::vector<std::int64_t> epiloguePaths(const Gemm &gemm) {
+  std::vector<std::int64_t> paths;
+  for (const EpiloguePath path :
+       {EpiloguePath::direct, EpiloguePath::swap, EpiloguePath::permlane}) {
+    paths.push_back(static_cast<std::int64_t>(path));
+  }
+  if (rowsMayPay(gemm)) {
+    paths.push_back(static_cast<std::int64_t>(EpiloguePath::lds));
+  }
+  return paths;
 }
 
 } // namespace
@@ -66,9 +97,7 @@ std::vector<Axis> gemmAxes(const Problem &problem, const Target &target) {
                                       : widths(gemm.bKContiguous() ? gemm.k : gemm.n, gemm.ldb,
                                                batched ? gemm.sb : 0, gemm.bType, target));
   axes.addNames("accumulator");
-  axes.add("epilogue", {static_cast<std::int64_t>(EpiloguePath::direct),
-                        static_cast<std::int64_t>(EpiloguePath::swap),
-                        static_cast<std::int64_t>(EpiloguePath::permlane)});
+  axes.add("epilogue", epiloguePaths(gemm));
   axes.add("stages", {1, 2, 3});
   axes.add("prefetch", {0, 1, 2, 3});
   axes.add("order", {static_cast<std::int64_t>(LoopOrder::serial),

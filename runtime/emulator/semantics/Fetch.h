@@ -15,7 +15,7 @@ enum class Type : std::uint8_t { b16, i16, f16, bf16, b32, i32, f32, b64, i64, f
 
 /// Modifier bits of Operand::mods. [LLVM SISrcMods]
 namespace mod {
-constexpr std::uint8_t neg = 1, abs = 2, opSel = 4, opSelHi = 8, signExtend = 1, negHi = 2;
+constexpr std::uint8_t neg = 1, abs = 2, opSel = 4, opSelHi = 8, signExtend = 16, negHi = 2;
 } // namespace mod
 
 /// Pointer to the 64 lanes (the second word 64 lanes later) of source i as raw register contents.

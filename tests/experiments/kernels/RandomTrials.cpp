@@ -170,6 +170,18 @@ void askForOccupancy(RandomTrial &trial, Dice &dice) {
   }
 }
 
+/// The space has rows through LDS only where the model may see a gain.
+void storeRows(RandomTrial &trial, Dice &dice) {
+  auto *gemm = std::get_if<GemmSchedule>(&trial.schedule);
+  if (gemm && dice.below(4) == 0) {
+    const Schedule without = trial.schedule;
+    gemm->epilogue = EpiloguePath::lds;
+    if (!checkLegal(trial.problem, trial.schedule, trial.target).empty()) {
+      trial.schedule = without;
+    }
+  }
+}
+
 /// Nor sums whose rounding depends on timing.
 void addAtomically(RandomTrial &trial, Dice &dice) {
   auto *gemm = std::get_if<GemmSchedule>(&trial.schedule);
@@ -194,13 +206,36 @@ RandomTrial randomTrial(std::uint64_t seed, std::uint64_t index, std::optional<F
       RandomTrial trial{*problem, drawn.front(), target};
       askForOccupancy(trial, dice);
       addAtomically(trial, dice);
+      storeRows(trial, dice);
       return trial;
     }
   }
 }
 
-TrialOutcome runTrial(const RandomTrial &trial, Device &device, int jobs, int timings) {
+namespace {
+
+void proveTrial(const CodeObject &object, const Target &target, Device &device,
+                const ValidateOptions &options, TrialOutcome &outcome) {
   using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  const auto validation = validate(object, target, device, options);
+  outcome.validateSeconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (validation && validation->ok) {
+    return;
+  }
+  outcome.state = TrialOutcome::State::wrong;
+  outcome.detail = "error: " + (validation ? std::string() : validation.error().message);
+  if (validation) {
+    const Finding &finding = validation->findings.front();
+    outcome.detail = fmt::format("{} pc {:#x} {}: {}", finding.kind, finding.pc,
+                                 finding.instruction, finding.detail);
+  }
+}
+
+} // namespace
+
+TrialOutcome runTrial(const RandomTrial &trial, Device &device, int jobs, int timings,
+                      bool validates) {
   TrialOutcome outcome;
   const Target &target = trial.target;
   const auto compiled = compile(trial.problem, trial.schedule, target);
@@ -211,21 +246,14 @@ TrialOutcome runTrial(const RandomTrial &trial, Device &device, int jobs, int ti
   outcome.vgpr = compiled->object.kernels.front().vgpr;
   outcome.plannedVgpr =
       makePlan(trial.problem, trial.schedule, target).launches.front().registers.vgpr();
-  const auto start = Clock::now();
   ValidateOptions options;
   options.jobs = jobs;
   options.schedules = timings;
-  const auto validation = validate(compiled->object, target, device, options);
-  outcome.validateSeconds = std::chrono::duration<double>(Clock::now() - start).count();
-  if (!validation || !validation->ok) {
-    outcome.state = TrialOutcome::State::wrong;
-    outcome.detail = "error: " + (validation ? std::string() : validation.error().message);
-    if (validation) {
-      const Finding &finding = validation->findings.front();
-      outcome.detail = fmt::format("{} pc {:#x} {}: {}", finding.kind, finding.pc,
-                                   finding.instruction, finding.detail);
+  if (validates) {
+    proveTrial(compiled->object, target, device, options, outcome);
+    if (outcome.state == TrialOutcome::State::wrong) {
+      return outcome;
     }
-    return outcome;
   }
   for (const KernelResources &kernel : compiled->object.kernels) {
     if (kernel.vgprSpills + kernel.sgprSpills > 0 || kernel.scratchBytes > 0) {

@@ -33,13 +33,15 @@ RandomTrial randomTrial(std::uint64_t seed, std::uint64_t index,
                         std::optional<Family> only = std::nullopt);
 
 struct TrialOutcome {
-  enum class State { ok, compileFailed, spilled, wrong };
+  enum class State { ok, compileFailed, spilled, wrong }; // ok: not wrong, if not validated
   State state = State::ok;
   std::string detail; ///< the error or the first finding
   double compileMilliseconds = 0, validateSeconds = 0;
   int vgpr = 0, plannedVgpr = 0; ///< of the first launch
 };
-/// `timings`: runs under adversarial time besides, whose outputs must be the same bits.
-TrialOutcome runTrial(const RandomTrial &trial, Device &device, int jobs, int timings = 0);
+/// `timings`: runs under adversarial time besides, whose outputs must be the same bits. Not
+/// `validates`: compiles alone.
+TrialOutcome runTrial(const RandomTrial &trial, Device &device, int jobs, int timings = 0,
+                      bool validates = true);
 
 } // namespace kw

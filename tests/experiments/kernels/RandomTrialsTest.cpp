@@ -4,7 +4,7 @@
 // Kernels that codegen really makes, on the emulator, in strict mode. KW_SEED chooses the series
 // (default: another one each day), KW_TRIALS its length, KW_FIRST where it begins,
 // KW_FAMILY restricts it to a family, KW_TIMINGS adds runs under adversarial time, KW_VERBOSE lists
-// it.
+// it, KW_COMPILE_ONLY validates nothing (to look for spills).
 #include "tests/experiments/kernels/RandomTrials.h"
 
 #include <chrono>
@@ -45,6 +45,7 @@ void runSeries(std::uint64_t trials) {
   const int timings = static_cast<int>(fromEnvironment("KW_TIMINGS", 0));
   trials = fromEnvironment("KW_TRIALS", trials);
   const std::unique_ptr<Device> device = makeEmulatedDevice();
+  const bool validates = !std::getenv("KW_COMPILE_ONLY");
   std::uint64_t spilled = 0;
   double compileMilliseconds = 0;
   double validateSeconds = 0;
@@ -54,7 +55,7 @@ void runSeries(std::uint64_t trials) {
       fmt::print("trial {}: {}\n", i, trial.text());
       std::fflush(stdout);
     }
-    const TrialOutcome outcome = runTrial(trial, *device, 1, timings);
+    const TrialOutcome outcome = runTrial(trial, *device, 1, timings, validates);
     if (std::getenv("KW_VERBOSE")) {
       fmt::print("  {} VGPRs, planned {}\n", outcome.vgpr, outcome.plannedVgpr);
     }

@@ -697,5 +697,28 @@ TEST(GemmLoop, EpilogueStoresEveryFragment) {
   EXPECT_EQ(loop.op(1).count, 1);
 }
 
+/// A pass of 16 rows of 64 columns has 16 registers a lane: four writes of four (rounded to 8
+/// bytes), two reads and stores of 16 bytes.
+TEST(GemmLoop, RowEpilogueOverlapsPasses) {
+  GemmSchedule schedule = small(direct, direct, 2, 1);
+  schedule.tiling.m = 64;
+  schedule.tiling.n = 128;
+  schedule.tiling.wavesM = 2;
+  schedule.tiling.wavesN = 2;
+  schedule.epilogue = EpiloguePath::lds;
+  const LoopGraph rounded = graphOf(squareProblem(), schedule, RegionKind::epilogue);
+  EXPECT_EQ(kinds(rounded), "B v w r v w r s2");
+  EXPECT_EQ(rounded.op(2).count, 4);
+  EXPECT_EQ(rounded.op(3).count, 2);
+  EXPECT_EQ(rounded.op(7).count, 2);
+  Problem added = squareProblem();
+  std::get<Gemm>(added.op).beta = 1;
+  const LoopGraph sums = graphOf(added, schedule, RegionKind::epilogue);
+  EXPECT_EQ(kinds(sums), "B g w r g w r v s v s");
+  EXPECT_EQ(sums.op(3).count, 4); // two reads for the eight elements of a store
+  schedule.mapping.grid = GridKind::persistent;
+  EXPECT_EQ(kinds(graphOf(added, schedule, RegionKind::epilogue)), "B g w r g w r v s v s B");
+}
+
 } // namespace
 } // namespace kw

@@ -55,7 +55,7 @@ public:
     result.pipeline.order = static_cast<LoopOrder>(number(0, 1));
     overlap(result);
     result.accumulator = static_cast<AccumulatorFile>(number(0, 1));
-    result.epilogue = static_cast<EpiloguePath>(number(0, 1));
+    result.epilogue = static_cast<EpiloguePath>(number(0, 3));
     result.mapping.xcdRemap = number(0, 1) != 0;
     result.mapping.groupM = pick({0, 1, 4, 8});
     return result;

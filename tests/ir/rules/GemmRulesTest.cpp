@@ -170,6 +170,9 @@ TEST(GemmRules, FactsCarryTheNumbers) {
   EXPECT_EQ(fact("gemm m=16 n=256 k=64", "gemm.1:tile=16x256x64,waves=1x4,a=lds,vb=4", "loadCount"),
             "33 loads of a wave a step, 64 destinations of direct loads in LDS; registers are "
             "enough for 48 and 40");
+  // A wave's 32 columns of bf16.
+  EXPECT_EQ(fact("gemm m=256 n=256 k=64", "gemm.1:tile=128x64x64,waves=2x2,epi=lds", "usefulRows"),
+            "epi=lds with 32 columns a wave makes rows of 64 bytes; of use from 128 on");
   EXPECT_EQ(fact("gemm m=64 n=63 k=64", "gemm.1:epi=swap", "swapAlignment"),
             "epi=swap stores 4 neighbours of n; n=63 and ldc=63 must be multiples");
   EXPECT_EQ(fact("gemm m=200 n=64 k=64", "gemm.1:group=4", "usefulGroup"),

@@ -88,6 +88,12 @@ TEST(Integer, MatchesScalarArithmetic) {
       {"v_or_b32_sdwa v64, v16, v17 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_1 "
        "src1_sel:WORD_1",
        [](u32 a, u32 b, u32) { return (a >> 8 & 255) | b >> 16; }},
+      {"v_and_b32_sdwa v64, sext(v16), v17 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_0 "
+       "src1_sel:DWORD",
+       [](u32 a, u32 b, u32) { return u32(i32(std::int8_t(a & 255))) & b; }},
+      {"v_add_u32_sdwa v64, v16, sext(v17) dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:DWORD "
+       "src1_sel:WORD_1",
+       [](u32 a, u32 b, u32) { return a + u32(i32(std::int16_t(b >> 16))); }},
       {"v_mov_b32 v64, v17\n v_add_u32_sdwa v64, v16, v17 dst_sel:WORD_1 "
        "dst_unused:UNUSED_PRESERVE src0_sel:WORD_0 src1_sel:WORD_0",
        [](u32 a, u32 b, u32) { return (b & 0xffff) | (a + b) << 16; }},

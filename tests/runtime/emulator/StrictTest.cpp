@@ -17,6 +17,9 @@ struct Twin {
 };
 
 const std::string lds2 = "v_lshlrev_b32 v2, 2, v1\n";
+const std::string matrixC =
+    "v_mov_b32 v16, 0\n v_mov_b32 v17, 0\n v_mov_b32 v24, 0\n v_mov_b32 v25, 0\n v_mov_b32 v26, 0\n"
+    "v_mov_b32 v27, 0\n s_nop 1\n";
 
 std::vector<Twin> twins() {
   return {
@@ -173,6 +176,13 @@ std::vector<Twin> twins() {
        "v_mfma_f32_16x16x16_f16 v[24:27], v[16:17], v[16:17], 0",
        "v_mov_b32 v16, 0\n v_mov_b32 v17, 0\n s_nop 1\n"
        "v_mfma_f32_16x16x16_f16 v[24:27], v[16:17], v[16:17], 0"},
+      {"matrix operand C overwritten (of XDL instructions, not of those of f32)",
+       FindingKind::missingWaitStates,
+       matrixC + "v_mfma_f32_16x16x16_f16 v[28:31], v[16:17], v[16:17], v[24:27]\n s_nop 1\n"
+                 "v_mov_b32 v24, 0",
+       matrixC + "v_mfma_f32_16x16x16_f16 v[28:31], v[16:17], v[16:17], v[24:27]\n s_nop 2\n"
+                 "v_mov_b32 v24, 0\n s_nop 1\n"
+                 "v_mfma_f32_16x16x4_f32 v[32:35], v16, v17, v[24:27]\n v_mov_b32 v25, 0"},
       {"DPP of a fresh register", FindingKind::missingWaitStates,
        "v_mov_b32 v16, 0\n s_nop 0\n v_mov_b32_dpp v2, v16 row_shr:1 row_mask:0xf bank_mask:0xf",
        "v_mov_b32 v16, 0\n s_nop 1\n v_mov_b32_dpp v2, v16 row_shr:1 row_mask:0xf bank_mask:0xf"},
