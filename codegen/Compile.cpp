@@ -90,7 +90,7 @@ mlir::gpu::GPUModuleOp emitKernels(mlir::ModuleOp module, const KernelRequest &r
   return kernels;
 }
 
-InstructionCounts countInstructions(const std::vector<KernelDisassembly> &kernels) {
+InstructionCounts sumOf(const std::vector<KernelDisassembly> &kernels) {
   InstructionCounts sum;
   for (const KernelDisassembly &kernel : kernels) {
     const ClassCounts counts = kernel.counts();
@@ -151,15 +151,23 @@ Expected<void> describe(Compiled &compiled) {
     return tl::unexpected(resources.error());
   }
   compiled.object.kernels = std::move(*resources);
-  Expected<std::vector<KernelDisassembly>> code = disassemble(compiled.object.hsaco);
-  if (!code) {
-    return tl::unexpected(code.error());
+  Expected<InstructionCounts> counts = countInstructions(compiled.object.hsaco);
+  if (!counts) {
+    return tl::unexpected(counts.error());
   }
-  compiled.instructions = countInstructions(*code);
+  compiled.instructions = *counts;
   return {};
 }
 
 } // namespace
+
+Expected<InstructionCounts> countInstructions(const std::vector<std::uint8_t> &hsaco) {
+  const Expected<std::vector<KernelDisassembly>> code = disassemble(hsaco);
+  if (!code) {
+    return tl::unexpected(code.error());
+  }
+  return sumOf(*code);
+}
 
 Expected<Compiled> compile(const Problem &problem, const Schedule &schedule, const Target &target,
                            const CompileOptions &options) {

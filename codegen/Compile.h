@@ -37,6 +37,9 @@ struct Compiled {
 Expected<Compiled> compile(const Problem &problem, const Schedule &schedule, const Target &target,
                            const CompileOptions &options = {});
 
+/// Of a code object's bytes, whoever made them.
+Expected<InstructionCounts> countInstructions(const std::vector<std::uint8_t> &hsaco);
+
 /// Part of the keys in the store: LLVM's version and ours.
 std::string compilerFingerprint();
 

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 #include <map>
+#include <set>
 
 namespace kw {
 namespace {
@@ -24,12 +25,20 @@ using FileMap = std::map<std::string, std::string>;
 
 std::string asText(const std::vector<std::uint8_t> &bytes) { return {bytes.begin(), bytes.end()}; }
 
-Expected<void> checkEntry(const BundleEntry &entry, const FileMap &files) {
+/// Problems that differ in run-time sizes alone may have one kernel, which is then one file.
+Expected<void> checkEntry(const BundleEntry &entry, const FileMap &files,
+                          const std::set<std::string> &problems) {
   if (!entry.validated) {
     return failed(fmt::format("{} was not validated: it is not exported", print(entry.problem)));
   }
-  if (files.contains("kernels/" + codeObjectFile(entry))) {
+  if (problems.contains(print(entry.problem))) {
     return badInput(fmt::format("{} is exported twice", print(entry.problem)));
+  }
+  const auto file = files.find("kernels/" + codeObjectFile(entry));
+  if (file != files.end() && file->second != asText(entry.object.hsaco)) {
+    return failed(fmt::format("{}: the kernel of another problem has the same name and other code, "
+                              "one of them was compiled by an earlier version: tune it again",
+                              print(entry.problem)));
   }
   return {};
 }
@@ -37,29 +46,18 @@ Expected<void> checkEntry(const BundleEntry &entry, const FileMap &files) {
 Expected<FileMap> kernelFiles(std::span<const BundleEntry> entries, const Target &target) {
   FileMap files;
   Json rows = Json::array();
+  std::set<std::string> problems;
   for (const BundleEntry &entry : entries) {
-    if (Expected<void> checked = checkEntry(entry, files); !checked) {
+    if (Expected<void> checked = checkEntry(entry, files, problems); !checked) {
       return tl::unexpected(checked.error());
     }
+    problems.insert(print(entry.problem));
     rows.push_back(kernelRow(entry, target));
     files["kernels/" + codeObjectFile(entry)] = asText(entry.object.hsaco);
   }
   const Json document{{"version", bundleVersion}, {"target", target.name}, {"kernels", rows}};
   files["kernels/kernels.json"] = document.dump(2) + "\n";
   return files;
-}
-
-Json problemRow(const BundleEntry &entry) {
-  return {{"problem", print(entry.problem)},
-          {"kernel", kernelName(entry.problem, entry.schedule)},
-          {"schedule", print(entry.schedule)},
-          {"time_us", entry.timeUs},
-          {"source", entry.source},
-          {"interval_us", {entry.lowUs, entry.highUs}},
-          {"limiter", entry.limiter},
-          {"measured_us", entry.measuredUs ? Json(*entry.measuredUs) : Json()},
-          {"validated", entry.validated},
-          {"max_rel", entry.maxRel}};
 }
 
 Json provenance(std::span<const BundleEntry> entries, const LookupTable &lookup,
@@ -73,7 +71,7 @@ Json provenance(std::span<const BundleEntry> entries, const LookupTable &lookup,
     problems.push_back(problemRow(entry));
   }
   return {{"version", bundleVersion},
-          {"producer", "kernelwright"},
+          {"producer", bundleProducer},
           {"compiler", compilerFingerprint()},
           {"model", modelVersion()},
           {"validator", validatorVersion()},

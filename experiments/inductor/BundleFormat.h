@@ -12,6 +12,8 @@ namespace kw {
 
 inline constexpr int bundleVersion = 1;
 
+inline constexpr const char *bundleProducer = "kernelwright";
+
 inline constexpr const char *lookupFile = "lookup_table.json";
 
 /// Versions of Triton whose LDS and registers the rows of the lookup table are proven and predicted

@@ -9,6 +9,8 @@
 #include "experiments/inductor/Bundle.h"
 #include "experiments/inductor/BundleFormat.h"
 #include "experiments/inductor/KernelRow.h"
+#include "experiments/inductor/LoaderSources.h"
+#include "experiments/inductor/Prediction.h"
 #include "experiments/support/Files.h"
 #include "experiments/support/Json.h"
 #include "experiments/support/Sha256.h"
@@ -128,7 +130,7 @@ ClaimedRow readRow(const fs::path &directory, const std::string &where, const Js
   if (const auto violations = checkLegal(*problem, *schedule, **target); !violations.empty()) {
     return claimed(where, "schedule is illegal: " + violations.front().message);
   }
-  ClaimedRow row{{*problem, *schedule, {}, {}, {}, {}, {}, {}, {}, {}, {}}, *target, {}};
+  ClaimedRow row{{*problem, *schedule, {}}, *target, {}};
   Expected<std::vector<std::uint8_t>> hsaco =
       readBytes(directory / "kernels" / codeObjectFile(row.entry));
   if (!hsaco) {
@@ -144,58 +146,35 @@ ClaimedRow readRow(const fs::path &directory, const std::string &where, const Js
   return row;
 }
 
-/// The prediction: a positive time with a source that exists; the model's own is made again.
-Lie checkTime(const std::string &where, const Json &json, const ClaimedRow &row,
-              const Json &provenance) {
-  static const std::set<std::string> sources{"model", "compiled", "simulated", "measured"};
-  const std::string source = textOf(json, "source");
-  if (!sources.contains(source)) {
-    return lie(where,
-               fmt::format("source '{}' is none of model, compiled, simulated, measured", source));
-  }
-  if (!json["time_us"].is_number() || !(json["time_us"].get<double>() > 0)) {
-    return lie(where, "time_us must be a positive number");
-  }
-  if (source != "model" || provenance.value("model", "") != modelVersion()) {
-    return {};
-  }
-  const double truth = CostModel(row.entry.problem, *row.target).timeUs(row.entry.schedule);
-  const double time = json["time_us"].get<double>();
-  return std::abs(time - truth) <= 1e-6 * truth
-             ? Lie()
-             : lie(where, fmt::format("time_us is {} by the model, not {}", truth, time));
+/// Numbers that another machine's arithmetic may give in another last place.
+bool isClose(const Json &claimed, double truth) {
+  return claimed.is_number() && std::abs(claimed.get<double>() - truth) <= 1e-6 * std::abs(truth);
 }
 
-Lie checkProvenance(const std::string &where, const Json &json, const Json &problems) {
-  for (const Json &problem : problems) {
-    if (textOf(problem, "problem") == textOf(json, "problem")) {
-      for (const char *key : {"schedule", "time_us", "source"}) {
-        if (!problem.contains(key) || problem[key] != json[key]) {
-          return lie("bundle.json", fmt::format("{} of '{}' differs from kernels.json", key,
-                                                textOf(json, "problem")));
-        }
-      }
-      const Json measured = problem.value("measured_us", Json());
-      if (textOf(json, "source") == "measured" && measured != json["time_us"]) {
-        return lie("bundle.json",
-                   fmt::format("time_us of '{}' is labelled measured, measured_us is {}",
-                               textOf(json, "problem"), measured.dump()));
-      }
-      return problem.value("validated", false)
-                 ? Lie()
-                 : lie("bundle.json",
-                       fmt::format("'{}' was not validated", textOf(json, "problem")));
-    }
+/// Where the claim is close, it is taken for the truth.
+void round(Json &truth, const Json &claimed) {
+  if (truth.is_number_float() && isClose(claimed, truth.get<double>())) {
+    truth = claimed;
   }
-  return lie(where, fmt::format("'{}' is not in bundle.json", textOf(json, "problem")));
 }
 
-Lie checkResults(const std::string &where, const ClaimedRow &row, const CheckOptions &options) {
-  if (!options.validate) {
-    return {};
+/// Takes from the claims what is no result: the source of the time, the seed of the validation.
+Lie readClaims(ClaimedRow &row, const Json &problem, const Json &kernel) {
+  row.entry.source = textOf(kernel, "source");
+  row.entry.validated = true; // or the check ends before the row is compared
+  const Json seed = problem.is_object() ? problem.value("seed", Json()) : Json();
+  if (!seed.is_number_unsigned()) {
+    return lie("bundle.json", "seed of the validation is no number");
   }
+  row.entry.seed = seed.get<std::uint64_t>();
+  return {};
+}
+
+/// Runs the kernel again, and compiles it again: the same compiler gives the same bytes.
+Lie checkResults(const std::string &where, ClaimedRow &row, const CheckOptions &options) {
   ValidateOptions validation;
   validation.jobs = options.jobs;
+  validation.seed = row.entry.seed;
   const auto device = makeEmulatedDevice();
   const Expected<Validation> result = validate(row.entry.object, *row.target, *device, validation);
   if (!result) {
@@ -206,32 +185,101 @@ Lie checkResults(const std::string &where, const ClaimedRow &row, const CheckOpt
                           (result->findings.empty() ? std::string("wrong numbers")
                                                     : result->findings.front().detail));
   }
-  return {};
+  row.entry.maxRel = result->maxRel;
+  const Expected<Compiled> compiled = compile(row.entry.problem, row.entry.schedule, *row.target);
+  if (!compiled) {
+    return lie(where, compiled.error().message);
+  }
+  return compiled->object.hsaco == row.entry.object.hsaco
+             ? Lie()
+             : lie(where, fmt::format("{} is not what the compiler makes of the schedule",
+                                      codeObjectFile(row.entry)));
 }
 
-Lie checkRow(const fs::path &directory, const std::string &where, const Json &json,
-             const Json &provenance, const CheckOptions &options) {
-  ClaimedRow row = readRow(directory, where, json);
+/// The row of bundle.json; `maxRel` of the entry is known if the kernel was run.
+Lie checkProblem(const std::string &where, const Json &claimed, const BundleEntry &entry,
+                 bool wasRun) {
+  Json truth = problemRow(entry);
+  const bool hasInterval = claimed.value("interval_us", Json()).size() == 2;
+  for (std::size_t i = 0; hasInterval && i < 2; ++i) {
+    round(truth["interval_us"][i], claimed["interval_us"][i]);
+  }
+  for (const char *key : {"time_us", "max_rel"}) {
+    round(truth[key], claimed.value(key, Json()));
+  }
+  if (!wasRun && claimed.value("max_rel", Json()).is_number()) {
+    truth["max_rel"] = claimed["max_rel"];
+  }
+  const std::string difference = firstDifference(claimed, truth);
+  return difference.empty() ? Lie() : lie(where, difference);
+}
+
+Lie checkRow(const fs::path &directory, std::size_t index, const Json &kernel, const Json &problem,
+             const CheckOptions &options) {
+  const std::string where = fmt::format("kernels.json kernels[{}]", index);
+  ClaimedRow row = readRow(directory, where, kernel);
   if (!row.lie.empty()) {
     return row.lie;
   }
-  Json truth = kernelRow(row.entry, *row.target);
-  for (const char *key : {"time_us", "source"}) {
-    if (!json.contains(key)) {
-      return lie(where, fmt::format("{} is missing", key));
-    }
-    truth[key] = json[key];
+  if (Lie found = readClaims(row, problem, kernel); !found.empty()) {
+    return found;
   }
-  if (std::string difference = firstDifference(json, truth); !difference.empty()) {
+  if (Expected<void> predicted = predict(row.entry, *row.target); !predicted) {
+    return lie(where, predicted.error().message);
+  }
+  Json truth = kernelRow(row.entry, *row.target);
+  round(truth["time_us"], kernel.value("time_us", Json()));
+  if (std::string difference = firstDifference(kernel, truth); !difference.empty()) {
     return lie(where, difference);
   }
-  if (Lie found = checkTime(where, json, row, provenance); !found.empty()) {
-    return found;
+  if (options.validate) {
+    if (Lie found = checkResults(where, row, options); !found.empty()) {
+      return found;
+    }
   }
-  if (Lie found = checkProvenance(where, json, provenance["problems"]); !found.empty()) {
-    return found;
+  return checkProblem(fmt::format("bundle.json problems[{}]", index), problem, row.entry,
+                      options.validate);
+}
+
+/// What can be made again only by the program that made it.
+Lie checkMakers(const Json &provenance) {
+  const std::pair<const char *, std::string> makers[] = {
+      {"producer", bundleProducer},
+      {"compiler", compilerFingerprint()},
+      {"model", std::string(modelVersion())},
+      {"validator", std::string(validatorVersion())}};
+  for (const auto &[key, ours] : makers) {
+    if (provenance[key] != ours) {
+      return lie("bundle.json",
+                 fmt::format("{} is {}; what it made cannot be proven by this program, whose is "
+                             "\"{}\": tune and export again",
+                             key, provenance[key].dump(), ours));
+    }
   }
-  return checkResults(where, row, options);
+  return {};
+}
+
+/// The loader is part of the program: its files are those that are written with every bundle.
+Lie checkLoader(const fs::path &directory, const Json &files) {
+  std::set<std::string> ours;
+  for (const LoaderSource &source : loaderSources()) {
+    const std::string path(source.path);
+    ours.insert(path);
+    if (!files.contains(path)) {
+      return lie("bundle.json", fmt::format("files does not list {}", path));
+    }
+    if (files[path] != sha256(source.text)) {
+      return lie(path, "is not the loader of this program; export again");
+    }
+  }
+  std::error_code status;
+  for (const auto &item : fs::recursive_directory_iterator(directory / "kernelwright", status)) {
+    const std::string path = fs::relative(item.path(), directory, status).generic_string();
+    if (item.path().extension() == ".py" && !ours.contains(path)) {
+      return lie(path, "is in the folder but not in bundle.json");
+    }
+  }
+  return {};
 }
 
 Lie checkHead(const Json &provenance, const Json &kernels) {
@@ -258,9 +306,24 @@ Lie checkHead(const Json &provenance, const Json &kernels) {
     return lie("bundle.json",
                fmt::format("target, product or cus are not those of {}", (*target)->name));
   }
-  return provenance["problems"].size() == kernels["kernels"].size()
-             ? Lie()
-             : lie("bundle.json", "problems and kernels.json have different numbers of rows");
+  if (provenance["problems"].size() != kernels["kernels"].size()) {
+    return lie("bundle.json", "problems and kernels.json have different numbers of rows");
+  }
+  return checkMakers(provenance);
+}
+
+/// The rows of kernels.json, each with its row in bundle.json.
+void checkRows(const fs::path &directory, const Json &problems, const Json &kernels,
+               const CheckOptions &options, BundleCheck &check) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; check.lie.empty() && i < kernels.size(); ++i) {
+    check.lie = checkRow(directory, i, kernels[i], problems[i], options);
+    if (check.lie.empty() && !names.insert(textOf(kernels[i], "problem")).second) {
+      check.lie = lie(fmt::format("kernels.json kernels[{}]", i),
+                      fmt::format("'{}' is there twice", textOf(kernels[i], "problem")));
+    }
+    check.kernels += check.lie.empty() ? 1 : 0;
+  }
 }
 
 /// The rows of the lookup table, and what bundle.json says of them.
@@ -319,11 +382,10 @@ Expected<BundleCheck> checkBundle(const fs::path &directory, const CheckOptions 
     check.lie = checkLookup(directory, *provenance);
     check.rows = check.lie.empty() ? static_cast<int>((*provenance)["lookup"].size()) : 0;
   }
-  for (std::size_t i = 0; check.lie.empty() && i < (*kernels)["kernels"].size(); ++i) {
-    const std::string where = fmt::format("kernels.json kernels[{}]", i);
-    check.lie = checkRow(directory, where, (*kernels)["kernels"][i], *provenance, options);
-    check.kernels += check.lie.empty() ? 1 : 0;
+  if (check.lie.empty()) {
+    check.lie = checkLoader(directory, (*provenance)["files"]);
   }
+  checkRows(directory, (*provenance)["problems"], (*kernels)["kernels"], options, check);
   return check;
 }
 

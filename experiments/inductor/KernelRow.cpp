@@ -115,6 +115,20 @@ Json kernelRow(const BundleEntry &entry, const Target &target) {
           {"source", entry.source}};
 }
 
+Json problemRow(const BundleEntry &entry) {
+  return {{"problem", print(entry.problem)},
+          {"kernel", kernelName(entry.problem, entry.schedule)},
+          {"schedule", print(entry.schedule)},
+          {"time_us", entry.timeUs},
+          {"source", entry.source},
+          {"interval_us", {entry.lowUs, entry.highUs}},
+          {"limiter", entry.limiter},
+          {"measured_us", entry.measuredUs ? Json(*entry.measuredUs) : Json()},
+          {"validated", entry.validated},
+          {"seed", entry.seed},
+          {"max_rel", entry.maxRel}};
+}
+
 std::string firstDifference(const Json &claimed, const Json &truth, const std::string &path) {
   const std::string here = path.empty() ? "it" : path;
   if (truth.is_object() && claimed.is_object()) {

@@ -1,8 +1,9 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One row of kernels.json. Everything in it but the prediction follows from problem, schedule,
-// target and code object, so that a check makes the row again and compares.
+// One kernel's rows in kernels.json and bundle.json. All in them follows from problem, schedule,
+// target, code object and the seed of its validation, so that a check makes them again and
+// compares.
 #pragma once
 
 #include "experiments/inductor/Bundle.h"
@@ -14,6 +15,9 @@
 namespace kw {
 
 nlohmann::ordered_json kernelRow(const BundleEntry &entry, const Target &target);
+
+/// The row of `problems` in bundle.json.
+nlohmann::ordered_json problemRow(const BundleEntry &entry);
 
 /// Name of the file of an entry's code object, in kernels/.
 std::string codeObjectFile(const BundleEntry &entry);

@@ -45,10 +45,10 @@ Expected<std::vector<Problem>> namedProblems(const Options &options) {
 }
 
 /// Whether a document has something to export: a run of ours that ranked by the model alone has no
-/// kernel.
+/// kernel, one of an earlier version none that can be proven.
 bool isExportable(const Json &document) {
   return generatorOf(document) != Generator::kw ||
-         document["candidates"].front()["manifest"].is_string();
+         (isCurrent(document) && document["candidates"].front()["manifest"].is_string());
 }
 
 /// The newest finished run of a problem and generator, on the target that is asked for; null: there

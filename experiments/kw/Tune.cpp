@@ -4,12 +4,15 @@
 #include "experiments/kw/Command.h"
 #include "experiments/kw/Output.h"
 #include "experiments/kw/TuneRuns.h"
+#include "experiments/rungs/ModelRung.h"
 #include "experiments/rungs/TargetSupport.h"
 #include "experiments/support/FirstError.h"
+#include "experiments/tune/GivenSchedules.h"
 #include "runtime/Device.h"
 #include "search/Space.h"
 #include "search/Strategy.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
@@ -25,6 +28,7 @@ struct Options {
   std::optional<std::string> suite;
   std::string generator = "kw", strategy{automatic}, budget = "64evals";
   std::string rungs, device = "emulated", out, cluster;
+  std::vector<std::string> schedules;
   bool rungsGiven = false; ///< else: all that the generator has
   bool deterministic = false;
   int top = 10;
@@ -88,6 +92,9 @@ Expected<std::vector<Problem>> problems(const Options &options) {
     if (!options.words.empty()) {
       return badInput("give PROBLEM or --suite, not both");
     }
+    if (!options.schedules.empty()) {
+      return badInput("--schedule is for one PROBLEM, not for a suite");
+    }
     return readSuite(*options.suite);
   }
   const Expected<Problem> problem = problemOf(options.words);
@@ -113,9 +120,46 @@ Expected<void> checkTarget(const TuneSpec &spec) {
   return checkCompiles(spec.problem, *spec.target);
 }
 
+bool dependsOnTiming(const Schedule &schedule) {
+  const auto *gemm = std::get_if<GemmSchedule>(&schedule);
+  return gemm != nullptr && gemm->split.reduce == Reduction::atomic;
+}
+
+/// The user's schedules instead of a search.
+Expected<void> readSchedules(const Options &options, TuneSpec &spec) {
+  if (!options.schedules.empty() && options.strategy != automatic) {
+    return badInput("--schedule tries what is given, --strategy searches: one of them");
+  }
+  for (const std::string &text : options.schedules) {
+    Expected<Schedule> schedule = parseLegalSchedule(spec.problem, text, *spec.target);
+    if (!schedule) {
+      return tl::unexpected(schedule.error());
+    }
+    if (kindOf(*schedule) != ScheduleKind(spec.problem.family(), spec.generator)) {
+      return badInput(fmt::format("schedule {} is not of the generator {}", print(*schedule),
+                                  name(spec.generator)));
+    }
+    if (spec.deterministic && dependsOnTiming(*schedule)) {
+      return badInput(fmt::format("schedule {} adds atomically: its result depends on timing, "
+                                  "which --deterministic excludes",
+                                  print(*schedule)));
+    }
+    if (std::find(spec.schedules.begin(), spec.schedules.end(), *schedule) !=
+        spec.schedules.end()) {
+      return badInput(fmt::format("schedule {} is given twice", print(*schedule)));
+    }
+    spec.schedules.push_back(std::move(*schedule));
+  }
+  spec.budget.evaluations =
+      std::max(spec.budget.evaluations, static_cast<std::int64_t>(spec.schedules.size()));
+  return {};
+}
+
 /// Records and results name what was chosen.
 void chooseStrategy(TuneSpec &spec) {
-  if (spec.strategy == automatic) {
+  if (!spec.schedules.empty()) {
+    spec.strategy = givenStrategy;
+  } else if (spec.strategy == automatic) {
     spec.strategy = usualStrategy(Space(spec.problem, *spec.target, spec.generator));
   }
 }
@@ -142,6 +186,9 @@ Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
     }
     request.specs.push_back(*spec);
     request.specs.back().problem = problem;
+    if (Expected<void> read = readSchedules(options, request.specs.back()); !read) {
+      return tl::unexpected(read.error());
+    }
     if (kind) {
       chooseStrategy(request.specs.back());
     }
@@ -170,6 +217,9 @@ RunCommand addTune(CLI::App &app, const CommonOptions &common) {
       ->capture_default_str();
   app.add_option("--strategy", options->strategy, "how the space is explored")
       ->capture_default_str();
+  app.add_option("--schedule", options->schedules,
+                 "try this instead of a search (may be given several times)")
+      ->take_all();
   app.add_option("--budget", options->budget, "schedules to compile, or wall clock: 500evals, 60s")
       ->capture_default_str();
   app.add_option("--top", options->top, "candidates wanted")

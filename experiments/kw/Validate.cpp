@@ -51,10 +51,16 @@ Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
   }
   const ValidateOptions validateOptions{options.strict, options.full, common.seed, common.jobs,
                                         options.schedules};
-  const Expected<Validation> validation =
-      validate(loaded->object, **target, **device, validateOptions);
+  Expected<Validation> validation = validate(loaded->object, **target, **device, validateOptions);
   if (!validation) {
     return tl::unexpected(validation.error());
+  }
+  if (std::string lie = foreignHash(*loaded); !lie.empty()) {
+    Finding finding;
+    finding.kind = "provenance";
+    finding.detail = std::move(lie);
+    validation->findings.push_back(std::move(finding));
+    validation->ok = false;
   }
   const Json document = validationJson(manifest.problem, (*device)->name(), *validation);
   const std::string text = validationText(*validation, manifest.problem, (*device)->name());

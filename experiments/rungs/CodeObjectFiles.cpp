@@ -4,6 +4,8 @@
 
 #include "codegen/Compile.h"
 #include "experiments/support/Files.h"
+#include "experiments/support/Json.h"
+#include "experiments/support/Sha256.h"
 #include "runtime/Launcher.h"
 
 #include <algorithm>
@@ -91,6 +93,18 @@ Expected<LoadedCodeObject> openCodeObject(const fs::path &folderOrFile) {
     return inFile(*file, checked.error());
   }
   return loaded;
+}
+
+std::string foreignHash(const LoadedCodeObject &loaded) {
+  const Expected<std::string> text = readText(loaded.manifestFile);
+  const Json json = text ? Json::parse(*text, nullptr, /*allow_exceptions=*/false) : Json();
+  const Json provenance = json.is_object() ? json.value("provenance", Json()) : Json();
+  if (!provenance.is_object() || !provenance.contains("sha256") ||
+      provenance["sha256"] == sha256(loaded.object.hsaco)) {
+    return {};
+  }
+  return fmt::format("sha256 of the manifest's provenance is not that of {}",
+                     loaded.object.manifest.codeObject);
 }
 
 } // namespace kw

@@ -23,4 +23,8 @@ struct LoadedCodeObject {
 /// be in the HSACO. Files that are missing, truncated or foreign are bad input.
 Expected<LoadedCodeObject> openCodeObject(const std::filesystem::path &folderOrFile);
 
+/// That the manifest was written for another code object than the one beside it, by the hash that
+/// it may have; empty: not so.
+std::string foreignHash(const LoadedCodeObject &loaded);
+
 } // namespace kw

@@ -71,6 +71,16 @@ Json compiledJson(const Problem &problem, const Schedule &schedule, const Compil
           {"compile_ms", compiled.milliseconds}};
 }
 
+Expected<CompiledFacts> compiledFacts(const CodeObject &object) {
+  const Expected<InstructionCounts> counts = countInstructions(object.hsaco);
+  if (!counts) {
+    return tl::unexpected(counts.error());
+  }
+  const KernelResources all = combined(object.kernels);
+  return CompiledFacts{all.vgpr,    all.agpr,     all.occupancy, all.ldsBytes, counts->mfma,
+                       counts->lds, counts->vmem, counts->valu,  counts->salu};
+}
+
 Expected<CompiledFiles> writeCompiled(const Compiled &compiled, const fs::path &folder,
                                       const std::string &stem) {
   const fs::path absolute = absolutePath(folder);

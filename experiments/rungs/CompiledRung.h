@@ -5,6 +5,7 @@
 #pragma once
 
 #include "codegen/Compile.h"
+#include "costmodel/CostModel.h"
 #include "experiments/support/Json.h"
 
 #include <filesystem>
@@ -21,6 +22,9 @@ struct CompiledFiles {
 /// scratch add up, occupancy is the smallest.
 Json compiledJson(const Problem &problem, const Schedule &schedule, const Compiled &compiled,
                   const CompiledFiles &files);
+
+/// What the model reads of a code object that is already there.
+Expected<CompiledFacts> compiledFacts(const CodeObject &object);
 
 /// Writes STEM.hsaco and STEM.json (manifest and `provenance`) and one file a kept text.
 Expected<CompiledFiles> writeCompiled(const Compiled &compiled, const std::filesystem::path &folder,

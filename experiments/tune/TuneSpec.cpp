@@ -84,16 +84,20 @@ Json toJson(const TuneSpec &spec) {
   for (const Rung rung : spec.rungs) {
     rungs.push_back(name(rung));
   }
-  return {{"problem", print(spec.problem)},
-          {"target", spec.target->name},
-          {"generator", name(spec.generator)},
-          {"strategy", spec.strategy},
-          {"seed", spec.seed},
-          {"budget", print(spec.budget)},
-          {"top", spec.top},
-          {"rungs", std::move(rungs)},
-          {"device", spec.device},
-          {"deterministic", spec.deterministic}};
+  Json json{{"problem", print(spec.problem)},
+            {"target", spec.target->name},
+            {"generator", name(spec.generator)},
+            {"strategy", spec.strategy},
+            {"seed", spec.seed},
+            {"budget", print(spec.budget)},
+            {"top", spec.top},
+            {"rungs", std::move(rungs)},
+            {"device", spec.device},
+            {"deterministic", spec.deterministic}};
+  for (const Schedule &schedule : spec.schedules) { // no key without any: ids of searches stay
+    json["schedules"].push_back(print(schedule));
+  }
+  return json;
 }
 
 Expected<TuneSpec> parseTuneSpec(const nlohmann::json &json) {
@@ -122,6 +126,15 @@ Expected<TuneSpec> parseTuneSpec(const nlohmann::json &json) {
   spec.rungs = *rungs;
   spec.device = reader.at("device").string();
   spec.deterministic = reader.at("deterministic").json() == true;
+  if (reader.has("schedules")) {
+    for (const JsonReader &text : reader.at("schedules").elements()) {
+      const Expected<Schedule> schedule = parseSchedule(text.string());
+      if (!schedule && !complaint) {
+        return tl::unexpected(schedule.error());
+      }
+      spec.schedules.push_back(schedule.value_or(Schedule()));
+    }
+  }
   if (complaint) {
     return tl::unexpected(*complaint);
   }

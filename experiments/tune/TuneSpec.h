@@ -8,6 +8,7 @@
 #include "experiments/support/Json.h"
 #include "ir/Generator.h"
 #include "ir/Problem.h"
+#include "ir/Schedule.h"
 #include "ir/Target.h"
 #include "search/Trial.h"
 
@@ -38,7 +39,8 @@ struct TuneSpec {
   int top = 10; ///< candidates wanted
   std::vector<Rung> rungs{Rung::model, Rung::compiled};
   std::string device = "emulated";
-  bool deterministic = false; ///< only kernels whose result does not depend on timing
+  bool deterministic = false;      ///< only kernels whose result does not depend on timing
+  std::vector<Schedule> schedules; ///< instead of a search, in this order; empty: search
 
   /// Compiled candidates are validated too.
   bool compiles() const;

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "experiments/tune/Tuner.h"
 
+#include "codegen/Compile.h"
 #include "experiments/rungs/CodeObjectFiles.h"
 #include "experiments/rungs/CompiledRung.h"
 #include "experiments/rungs/ModelRung.h"
 #include "experiments/support/FirstError.h"
+#include "experiments/tune/GivenSchedules.h"
+#include "runtime/Validator.h"
 #include "search/Space.h"
 #include "search/Strategy.h"
 
@@ -25,6 +28,13 @@ constexpr std::size_t batchSize = 16;
 
 /// Part of a wall clock budget after which nothing new is compiled: the rest is for validation.
 constexpr double searchFraction = 0.6;
+
+/// Who made the kernels and judged them: of other versions nothing is exported.
+Json versions() {
+  return {{"compiler", compilerFingerprint()},
+          {"model", modelVersion()},
+          {"validator", validatorVersion()}};
+}
 
 /// A schedule on its way to becoming a candidate.
 struct Contender {
@@ -67,6 +77,9 @@ public:
 
 private:
   std::unique_ptr<Strategy> makeStrategy() {
+    if (!spec.schedules.empty()) {
+      return std::make_unique<GivenSchedules>(spec.schedules);
+    }
     const StrategyContext strategyContext{space, *spec.target, spec.seed, context.jobs};
     return findStrategy(spec.strategy)->make(strategyContext);
   }
@@ -261,6 +274,7 @@ private:
               {"failed", std::move(failed)}}},
             {"candidates", std::move(candidates)},
             {"bundle", nullptr},
+            {"versions", versions()},
             {"seconds", clock.seconds()}};
   }
 
@@ -291,6 +305,11 @@ Expected<BundleEntry> bundleEntry(const Json &document) {
                                 "export; tune it with --rungs model,compiled",
                                 print(*problem), document["run"].get<std::string>()));
   }
+  if (!isCurrent(document)) {
+    return badInput(fmt::format("{}: run {} is of an earlier version of kw, whose kernels this one "
+                                "cannot prove; tune it again",
+                                print(*problem), document["run"].get<std::string>()));
+  }
   Expected<LoadedCodeObject> loaded = openCodeObject(best["manifest"].get<std::string>());
   if (!loaded) {
     return tl::unexpected(loaded.error());
@@ -306,6 +325,7 @@ Expected<BundleEntry> bundleEntry(const Json &document) {
   }
   entry.validated = best["validated"].get<bool>();
   entry.maxRel = best["max_rel"].is_number() ? best["max_rel"].get<double>() : 0;
+  entry.seed = document["seed"].get<std::uint64_t>();
   return entry;
 }
 
@@ -375,6 +395,8 @@ Expected<Json> tune(const TuneSpec &spec, TuneContext &context) {
   }
   return document;
 }
+
+bool isCurrent(const Json &document) { return document.value("versions", Json()) == versions(); }
 
 Generator generatorOf(const Json &document) {
   // Documents of earlier versions are of our own kernels and don't say so.

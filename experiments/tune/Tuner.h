@@ -20,6 +20,9 @@ Expected<Json> tune(const TuneSpec &spec, TuneContext &context);
 /// it never finished or its files are gone.
 Expected<std::optional<Json>> finishedRun(Store &store, const RunRecord &run);
 
+/// Whether the document's kernels were compiled, ranked and judged by this version of the program.
+bool isCurrent(const Json &document);
+
 /// Whose schedules the document ranks.
 Generator generatorOf(const Json &document);
 

@@ -47,10 +47,13 @@ std::vector<double> transposed(const std::vector<double> &vectors, std::int64_t 
 
 class Computation {
 public:
-  Computation(const Attention &op, const AttentionBlock &block)
-      : op(op), block(block), rows(block.heads * block.rows), kvHead(block.head / op.group()),
+  Computation(const Attention &op, std::int64_t batch, std::span<const AttentionQuery> queries)
+      : op(op), batch(batch), queries(queries), rows(static_cast<std::int64_t>(queries.size())),
+        kvHead(queries.front().head / op.group()),
         scores(static_cast<std::size_t>(rows * op.skv), 0), products(scores.size(), 0) {
-    assert((block.head + block.heads - 1) / op.group() == kvHead && "heads of one group");
+    for ([[maybe_unused]] const AttentionQuery &query : queries) {
+      assert(query.head / op.group() == kvHead && "heads of one group");
+    }
     result.rows.resize(static_cast<std::size_t>(rows));
   }
 
@@ -62,24 +65,24 @@ public:
   AttentionReference take() { return std::move(result); }
 
 private:
-  std::vector<double> queries(const std::uint8_t *q) const;
+  std::vector<double> decodeQueries(const std::uint8_t *q) const;
   void weighRow(AttentionRow &row, double *scoresOfRow, const double *productsOfRow) const;
 
   const Attention &op;
-  AttentionBlock block;
+  std::int64_t batch;
+  std::span<const AttentionQuery> queries;
   std::int64_t rows, kvHead;
   std::vector<double> scores, products; ///< rows x skv
   AttentionReference result;
 };
 
-std::vector<double> Computation::queries(const std::uint8_t *q) const {
+std::vector<double> Computation::decodeQueries(const std::uint8_t *q) const {
   const AttentionStrides strides = attentionStrides(op.layout, op.hq, op.sq, op.d);
   std::vector<double> all;
-  for (std::int64_t head = 0; head < block.heads; ++head) {
-    const std::int64_t first = block.batch * strides.batch + (block.head + head) * strides.head +
-                               block.row * strides.sequence;
-    const std::vector<double> own =
-        decodeVectors(op.type, q, first, strides.sequence, block.rows, op.d);
+  for (const AttentionQuery &query : queries) {
+    const std::int64_t first =
+        batch * strides.batch + query.head * strides.head + query.row * strides.sequence;
+    const std::vector<double> own = decodeVectors(op.type, q, first, strides.sequence, 1, op.d);
     all.insert(all.end(), own.begin(), own.end());
   }
   return all;
@@ -87,12 +90,12 @@ std::vector<double> Computation::queries(const std::uint8_t *q) const {
 
 void Computation::addScores(const std::uint8_t *q, const std::uint8_t *k) {
   const AttentionStrides strides = attentionStrides(op.layout, op.hkv, op.skv, op.d);
-  const std::vector<double> left = queries(q);
+  const std::vector<double> left = decodeQueries(q);
   std::vector<double> sums, magnitudes;
   for (std::int64_t column = 0; column < op.skv; column += chunkColumns) {
     const std::int64_t count = std::min(chunkColumns, op.skv - column);
     const std::int64_t first =
-        block.batch * strides.batch + kvHead * strides.head + column * strides.sequence;
+        batch * strides.batch + kvHead * strides.head + column * strides.sequence;
     const std::vector<double> right =
         decodeVectors(op.kvType, k, first, strides.sequence, count, op.d);
     sums.assign(static_cast<std::size_t>(rows * count), 0);
@@ -135,7 +138,7 @@ void Computation::weighRow(AttentionRow &row, double *scoresOfRow,
 void Computation::weigh() {
   for (std::int64_t row = 0; row < rows; ++row) {
     AttentionRow &known = result.rows[static_cast<std::size_t>(row)];
-    known.visible = visibleColumns(op, block.row + row % block.rows);
+    known.visible = visibleColumns(op, queries[static_cast<std::size_t>(row)].row);
     weighRow(known, scores.data() + row * op.skv, products.data() + row * op.skv);
   }
 }
@@ -148,7 +151,7 @@ void Computation::addOutput(const std::uint8_t *v) {
   for (std::int64_t column = 0; column < op.skv; column += chunkColumns) {
     const std::int64_t count = std::min(chunkColumns, op.skv - column);
     const std::int64_t first =
-        block.batch * strides.batch + kvHead * strides.head + column * strides.sequence;
+        batch * strides.batch + kvHead * strides.head + column * strides.sequence;
     const std::vector<double> right = transposed(
         decodeVectors(op.kvType, v, first, strides.sequence, count, op.dv), count, op.dv);
     const std::int64_t pitch = padded(count);
@@ -158,8 +161,12 @@ void Computation::addOutput(const std::uint8_t *v) {
     }
     addDotProducts(weights.data(), rows, right.data(), op.dv, pitch, result.value.data(),
                    result.magnitude.data());
-    for (std::size_t i = 0; i < right.size(); ++i) {
-      result.absolute[i / static_cast<std::size_t>(pitch)] += std::fabs(right[i]);
+    for (std::int64_t j = 0; j < op.dv; ++j) {
+      double &sum = result.absolute[static_cast<std::size_t>(j)];
+      for (const double *value = right.data() + j * pitch, *end = value + count; value != end;
+           ++value) {
+        sum += std::fabs(*value);
+      }
     }
   }
   for (std::size_t i = 0; i < result.value.size(); ++i) {
@@ -201,13 +208,11 @@ std::int64_t visibleColumns(const Attention &attention, std::int64_t row) {
 
 AttentionReference referenceAttention(const Attention &attention, const std::uint8_t *q,
                                       const std::uint8_t *k, const std::uint8_t *v,
-                                      const AttentionBlock &block, bool withOutput) {
-  Computation computation(attention, block);
+                                      std::int64_t batch, std::span<const AttentionQuery> queries) {
+  Computation computation(attention, batch, queries);
   computation.addScores(q, k);
   computation.weigh();
-  if (withOutput) {
-    computation.addOutput(v);
-  }
+  computation.addOutput(v);
   return computation.take();
 }
 

@@ -1,14 +1,15 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Attention in double precision from the typed inputs, for a block of query rows that share a head
-// of k and v. Two passes over k and v, without the running maximum of the kernels.
+// Attention in double precision from the typed inputs, for query rows that share a head of k and v.
+// Two passes over k and v, without the running maximum of the kernels.
 #pragma once
 
 #include "ir/ops/Attention.h"
 #include "ir/support/Expected.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace kw {
@@ -16,6 +17,12 @@ namespace kw {
 /// `heads` query heads from `head` on, all of one group, times `rows` queries from `row` on.
 struct AttentionBlock {
   std::int64_t batch = 0, head = 0, row = 0, heads = 1, rows = 1;
+};
+
+/// A query by its head and row.
+struct AttentionQuery {
+  std::int64_t head = 0, row = 0;
+  bool operator==(const AttentionQuery &) const = default;
 };
 
 /// What is known of one query row, beside its results: what the error of a kernel depends on.
@@ -28,7 +35,7 @@ struct AttentionRow {
   double inverseMaximum = 0;  ///< 1 / sum of exp(score - maximum): the weight of the maximum
 };
 
-/// Rows in the order of the block, heads outermost.
+/// Rows in the order of the queries.
 struct AttentionReference {
   std::vector<AttentionRow> rows;
   std::vector<double> value;     ///< rows x dv: sum of weight v; 0 for a row without visible column
@@ -44,10 +51,10 @@ Expected<void> checkReferenceCovers(const Attention &attention);
 /// with sq > skv the first queries see none.
 std::int64_t visibleColumns(const Attention &attention, std::int64_t row);
 
-/// Tensors start at element 0 of batch entry 0. Without `withOutput` only the rows are filled in
-/// and v isn't read.
+/// Of queries of one batch entry and one group of heads, in any order: k and v are read once for
+/// all of them. Tensors start at element 0 of batch entry 0.
 AttentionReference referenceAttention(const Attention &attention, const std::uint8_t *q,
                                       const std::uint8_t *k, const std::uint8_t *v,
-                                      const AttentionBlock &block, bool withOutput);
+                                      std::int64_t batch, std::span<const AttentionQuery> queries);
 
 } // namespace kw

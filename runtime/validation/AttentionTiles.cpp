@@ -71,6 +71,22 @@ std::vector<OutputBlock> AttentionTiles::blocksOf(std::uint64_t workgroup) const
   return blocks;
 }
 
+std::vector<AttentionQuery> AttentionTiles::queriesOf(std::uint64_t workgroup) const {
+  const Tile tile = workOf(workgroup).tile;
+  const std::int64_t head = tile.first % op.hkv * op.group();
+  const std::int64_t first = tile.second * tileRows;
+  std::vector<AttentionQuery> queries;
+  for (std::int64_t r = first; r < std::min(first + tileRows, op.packedRows()); ++r) {
+    queries.push_back({head + r % op.group(), r / op.group()});
+  }
+  return queries;
+}
+
+std::int64_t AttentionTiles::tileNumber(std::uint64_t workgroup) const {
+  const Tile tile = workOf(workgroup).tile;
+  return tile.first * mapping.tilesM + tile.second;
+}
+
 AttentionBlock AttentionTiles::part(const OutputBlock &block) const {
   if (block.tensor == "lse") {
     return {block.batch, block.row, block.col, block.rows, block.cols};

@@ -31,6 +31,9 @@ public:
   needed(const std::vector<std::uint64_t> &workgroups) const;
   /// The rows of a block of o or lse.
   AttentionBlock part(const OutputBlock &block) const;
+  /// All queries of a workgroup's tile, in the order of its packed rows; the tile, as a number.
+  std::vector<AttentionQuery> queriesOf(std::uint64_t workgroup) const;
+  std::int64_t tileNumber(std::uint64_t workgroup) const;
 
 private:
   /// Batch entry and head of k and v, counted together; tile of its packed rows.

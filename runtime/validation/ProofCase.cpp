@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/validation/ProofCase.h"
 
+#include "ir/ManifestDifference.h"
 #include "runtime/validation/Comparison.h"
 
 #include <algorithm>
@@ -90,37 +91,11 @@ Expected<ProofCase> ProofCase::make(const CodeObject &object, const Problem &pro
     return tl::unexpected<Error>(oracle.error());
   }
   proofCase.truth = std::move(*oracle);
-  if (Expected<void> fits = proofCase.checkManifest(); !fits) {
-    return tl::unexpected<Error>(fits.error());
+  const Manifest truth = makeManifest(problem, schedule, target, object.manifest.codeObject);
+  if (std::string difference = firstDifference(object.manifest, truth); !difference.empty()) {
+    return badInput(std::move(difference));
   }
   return proofCase;
-}
-
-Expected<void> ProofCase::checkManifest() const {
-  const Manifest &manifest = object->manifest;
-  for (const Tensor &tensor : operands) {
-    const Buffer *buffer = manifest.findBuffer(tensor.name);
-    if (!buffer) {
-      return badInput(fmt::format("the manifest has no buffer '{}'", tensor.name));
-    }
-    if (buffer->bytes < spanBytes(tensor)) {
-      return badInput(fmt::format("buffer '{}' has {} bytes, the problem needs {}", tensor.name,
-                                  buffer->bytes, spanBytes(tensor)));
-    }
-  }
-  if (manifest.launches.size() != plan.launches.size()) {
-    return badInput(fmt::format("the manifest has {} launches, the schedule {}",
-                                manifest.launches.size(), plan.launches.size()));
-  }
-  for (std::size_t i = 0; i < manifest.launches.size(); ++i) {
-    const auto &grid = manifest.launches[i].grid;
-    const double workgroups = 1.0 * grid[0] * grid[1] * grid[2];
-    if (workgroups != static_cast<double>(plan.launches[i].workgroups)) {
-      return badInput(fmt::format("launch {}: the grid has {} workgroups, the schedule {}", i,
-                                  workgroups, plan.launches[i].workgroups));
-    }
-  }
-  return {};
 }
 
 std::int64_t ProofCase::outputElements() const {

@@ -35,7 +35,8 @@ struct ObservedRun {
 
 class ProofCase {
 public:
-  /// The manifest's buffers and grid must fit the problem. `object` must outlive the case.
+  /// The manifest's buffers and launches must be those of the problem and schedule. `object` must
+  /// outlive the case.
   static Expected<ProofCase> make(const CodeObject &object, const Problem &problem,
                                   const Schedule &schedule, const Target &target);
 
@@ -66,7 +67,6 @@ private:
   Expected<RunResult> runOnce(Device &device, const InputSet &set,
                               const std::vector<OutputBlock> &blocks, const RunOptions &how,
                               const Memory &memory, Observation &seen) const;
-  Expected<void> checkManifest() const;
   std::uint64_t checksumOfInputs(const Memory &memory) const;
   void checkWorkspaces(const Memory &memory, Observation &seen) const;
   void checkOutputs(const InputSet &set, const std::vector<OutputBlock> &blocks,

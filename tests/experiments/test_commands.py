@@ -131,6 +131,56 @@ def test_compile_and_validate(kw, problem, request):
         assert validated["checked"] == validated["total"] > 0, "a small problem is checked whole"
 
 
+def manifest_lies():
+    def buffer(name, **fields):
+        return lambda manifest: manifest["buffers"][name].update(fields)
+
+    def launch(**fields):
+        return lambda manifest: manifest["launches"][0].update(fields)
+
+    return {
+        "role": (buffer("c", role="workspace"), "role is workspace, not output"),
+        "type": (buffer("a", dtype="f16"), "dtype is f16, not bf16"),
+        "shape": (buffer("b", shape=[64, 32]), "shape is"),
+        "size": (buffer("b", bytes=16), "has 16 bytes"),
+        "zeros": (buffer("c", init="zero"), "init is zero"),
+        "block": (launch(block=[128, 1, 1]), "block is"),
+        "grid": (launch(grid=[1, 1, 77]), "workgroups"),
+        "LDS": (launch(dynamic_lds=1024), "dynamic_lds is 1024, not 0"),
+        "symbol": (launch(kernel="other"), "no kernel other"),
+        "swapped": (lambda m: m["launches"][0]["args"][0].update(buffer="b"), "value is buffer 'b'"),
+        "launched twice": (lambda m: m["launches"].append(m["launches"][0]), "2 launches"),
+        "n": (lambda m: m.update(problem=m["problem"].replace("n=32", "n=64")), "shape is"),
+    }
+
+
+@pytest.mark.parametrize("lie", manifest_lies())
+def test_validate_finds_a_lie_in_a_manifest(kw, small_gemm, lie):
+    compiled = kw("compile", small_gemm, "-o", "out", "--json").json()
+    manifest = json.load(open(compiled["manifest"]))
+    change, reason = manifest_lies()[lie]
+    change(manifest)
+    json.dump(manifest, open(compiled["manifest"], "w"))
+    answer = kw("validate", "out")
+    assert answer.status == 2
+    answer.one_line_error(reason)
+
+
+def test_validate_finds_another_code_object(kw, small_gemm):
+    """Right numbers, but by its hash not the file that the manifest was written for."""
+    assert kw("compile", small_gemm, "-o", "out").status == 0
+    (manifest,) = (kw.folder / "out").glob("*.json")
+    document = json.load(open(manifest))
+    document["provenance"]["sha256"] = "0" * 64
+    manifest.write_text(json.dumps(document))
+    answer = kw("validate", "out", "--json")
+    assert answer.status == 1 and answer.json()["ok"] is False
+    assert [finding["kind"] for finding in answer.json()["findings"]] == ["provenance"]
+    del document["provenance"]["sha256"]
+    manifest.write_text(json.dumps(document))
+    assert kw("validate", "out").status == 0
+
+
 def test_validate_finds_a_wrong_kernel(kw, small_norm):
     compiled = kw("compile", small_norm, "-o", "out", "--json").json()
     manifest = json.load(open(compiled["manifest"]))

@@ -7,6 +7,7 @@
 
 #include "tests/runtime/MockGemmDevice.h"
 
+#include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
@@ -342,6 +343,52 @@ TEST(Validator, RefusesWhatItCannotJudge) {
 
   EXPECT_THAT(refusal(objectOf("m=64 n=64 k=64 dtype=bf16 epilogue=quant:fp8")),
               HasSubstr("quant"));
+}
+
+TEST(Validator, RefusesAManifestThatIsNotTheSchedules) {
+  using Edit = std::function<void(Manifest &)>;
+  const std::pair<const char *, Edit> lies[] = {
+      {"role is input, not output", [](Manifest &m) { m.buffers[2].role = BufferRole::input; }},
+      {"role is workspace, not input",
+       [](Manifest &m) { m.buffers[0].role = BufferRole::workspace; }},
+      {"dtype is f16, not bf16", [](Manifest &m) { m.buffers[0].dtype = ElementType::f16; }},
+      {"dtype is missing, not bf16", [](Manifest &m) { m.buffers[0].dtype.reset(); }},
+      {"shape is", [](Manifest &m) { std::swap(m.buffers[1].shape[0], m.buffers[1].shape[1]); }},
+      {"init is zero", [](Manifest &m) { m.buffers[2].init.kind = BufferInit::Kind::zero; }},
+      {"has no buffer 'x'", [](Manifest &m) { m.buffers.push_back({"x", 16}); }},
+      {"grid is", [](Manifest &m) { std::swap(m.launches[0].grid[0], m.launches[0].grid[2]); }},
+      {"block is", [](Manifest &m) { m.launches[0].block[0] *= 2; }},
+      {"dynamic_lds is 64, not 0", [](Manifest &m) { m.launches[0].dynamicLds = 64; }},
+      {"arguments, not", [](Manifest &m) { m.launches[0].arguments.pop_back(); }},
+      {"args[1]: offset is 24", [](Manifest &m) { m.launches[0].arguments[1].offset = 24; }},
+      {"args[0]: value is buffer 'b'",
+       [](Manifest &m) { m.launches[0].arguments[0].value = BufferArgument{"b", 0}; }},
+      {"args[0]: value is buffer 'a' at 2",
+       [](Manifest &m) { m.launches[0].arguments[0].value = BufferArgument{"a", 2}; }},
+      {"args[0]: value is null",
+       [](Manifest &m) { m.launches[0].arguments[0].value = NullArgument{}; }},
+      {"args[3]: value is u32, not i32",
+       [](Manifest &m) {
+         std::get<ValueArgument>(m.launches[0].arguments[3].value).type = ElementType::u32;
+       }},
+      {"2 launches, the schedule 1", [](Manifest &m) { m.launches.push_back(m.launches[0]); }},
+  };
+  for (const auto &[reason, edit] : lies) {
+    CodeObject object = objectOf(ragged);
+    edit(object.manifest);
+    EXPECT_THAT(refusal(object), HasSubstr(reason));
+  }
+}
+
+TEST(Validator, TakesAManifestWithLargerBuffersAndOtherContents) {
+  CodeObject object = objectOf(ragged);
+  object.manifest.buffers[0].bytes += 64;
+  object.manifest.buffers[0].init.seed += 1;
+  object.manifest.buffers[2].save = "c.bin";
+  MockGemmDevice device;
+  const auto validation = validate(object, gfx950(), device, {});
+  ASSERT_TRUE(validation) << validation.error().message;
+  EXPECT_TRUE(validation->ok);
 }
 
 } // namespace

@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,10 @@ from typing import Any
 from .expressions import evaluate
 
 SCHEMA_VERSION = 1
+
+
+# Run-time sizes that say how much work a call is.
+_EXTENTS = {"m", "batch", "rows", "b", "sq", "skv"}
 
 
 class BundleError(RuntimeError):
@@ -72,6 +78,20 @@ class Kernel:
     launches: tuple[Launch, ...]
     workspaces: tuple[Workspace, ...]
     rank: float  # predicted or measured microseconds of the problem that it was tuned for
+
+    @functools.cached_property
+    def tuned(self) -> Mapping[str, int]:
+        """The run-time sizes in the text of `problem`; strides, which follow from them, left out."""
+        words = (word.split("=", 1) for word in self.problem.split() if "=" in word)
+        return {name: int(value) for name, value in words if name in _EXTENTS and name in self.sizes}
+
+    def distance(self, sizes: Mapping[str, int]) -> float:
+        """How far a call is from the problem that the kernel was tuned for, in powers of e."""
+        return sum(
+            abs(math.log(max(sizes[name], 1) / max(size, 1)))
+            for name, size in self.tuned.items()
+            if name in sizes
+        )
 
     def refusal(self, sizes: Mapping[str, int]) -> str | None:
         """Why these run-time sizes are outside what the kernel is right for; None: they are not."""

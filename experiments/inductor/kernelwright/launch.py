@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
-import functools
 import struct
 from collections.abc import Mapping
 from typing import Protocol
@@ -48,22 +47,27 @@ class HipLauncher:
 
     def __init__(self) -> None:
         self._hip = ctypes.CDLL("libamdhip64.so")
+        self._functions: dict[tuple[str, str, int], ctypes.c_void_p] = {}
 
     def _check(self, status: int, call: str) -> None:
         if status:
             self._hip.hipGetErrorString.restype = ctypes.c_char_p
             raise HipError(f"{call}: {self._hip.hipGetErrorString(status).decode()}")
 
-    @functools.lru_cache(maxsize=None)
     def _function(self, kernel: Kernel, symbol: str, device: int) -> ctypes.c_void_p:
-        module, function = ctypes.c_void_p(), ctypes.c_void_p()
-        image = kernel.image()
-        self._check(self._hip.hipModuleLoadData(ctypes.byref(module), image), "hipModuleLoadData")
-        self._check(
-            self._hip.hipModuleGetFunction(ctypes.byref(function), module, symbol.encode()),
-            "hipModuleGetFunction",
-        )
-        return function
+        place = (kernel.sha256, symbol, device)
+        if place not in self._functions:
+            module, function = ctypes.c_void_p(), ctypes.c_void_p()
+            image = kernel.image()
+            self._check(
+                self._hip.hipModuleLoadData(ctypes.byref(module), image), "hipModuleLoadData"
+            )
+            self._check(
+                self._hip.hipModuleGetFunction(ctypes.byref(function), module, symbol.encode()),
+                "hipModuleGetFunction",
+            )
+            self._functions[place] = function
+        return self._functions[place]
 
     def launch(self, kernel, launch, grid, values) -> None:
         import torch

@@ -38,7 +38,7 @@ class Registry:
         self._hip: HipLauncher | None = None
         self.hits: collections.Counter[str] = collections.Counter()
         self.misses: collections.Counter[str] = collections.Counter()
-        self._kernels: dict[str, Kernel] = {}
+        self._kernels: dict[tuple[str, str], Kernel] = {}
         self._workspaces: dict[tuple, torch.Tensor] = {}
         self._lock = threading.Lock()
 
@@ -46,7 +46,9 @@ class Registry:
         """Adds the kernels of a bundle; loading it again changes nothing. Returns their number."""
         kernels = read_bundle(directory)
         with self._lock:  # calls in other threads go on with the kernels that they have seen
-            self._kernels = self._kernels | {kernel.sha256: kernel for kernel in kernels}
+            self._kernels = self._kernels | {
+                (kernel.sha256, kernel.problem): kernel for kernel in kernels
+            }
         return len(kernels)
 
     def _count(self, counter: collections.Counter[str], name: str) -> None:
@@ -92,10 +94,14 @@ class Registry:
         calls: Sequence[tuple[Mapping[str, Any], Mapping[str, int]]],
         tensors: Mapping[str, torch.Tensor],
     ) -> tuple[Kernel, Mapping[str, int]] | None:
-        """The fastest kernel that is right for one of `calls`, (facts, sizes) that describe the same
-        call in other words, with that one's sizes; None for the reference path."""
+        """Of the kernels that are right for one of `calls`, (facts, sizes) that describe the same
+        call in other words, the one that was tuned for the nearest sizes, then the fastest, with the
+        sizes of that description; None for the reference path."""
         reasons = {}
-        for kernel in sorted(self.kernels(operator), key=lambda kernel: kernel.rank):
+        given = calls[0][1]
+        for kernel in sorted(
+            self.kernels(operator), key=lambda kernel: (kernel.distance(given), kernel.rank)
+        ):
             for facts, sizes in calls:
                 reason = self._refusal(kernel, facts, sizes, tensors)
                 if reason is None:

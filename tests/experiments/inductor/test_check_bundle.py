@@ -90,9 +90,13 @@ ROW_LIES = {
     "other problem": (lambda k: row(k).update(problem="gemm m=32 n=32 k=128 dtype=bf16 b=nk"), 'k128'),
     "no problem": (lambda k: row(k).update(problem="gemm m=32"), 'key "n" is missing'),
     "target": (lambda k: row(k).update(target="gfx942"), 'gfx942'),
-    "time": (lambda k: row(k).update(time_us=-1.0), 'time_us must be a positive number'),
+    "time": (lambda k: row(k).update(time_us=-1.0), 'time_us is'),
+    "half the time": (lambda k: row(k).update(time_us=row(k)["time_us"] / 2), 'time_us is'),
+    "time as text": (lambda k: row(k).update(time_us="fast"), 'time_us is'),
     "source": (lambda k: row(k).update(source="guessed"), "source 'guessed'"),
-    "measured": (lambda k: row(k).update(source="measured"), "source of 'gemm"),
+    "measured": (lambda k: row(k).update(source="measured"), "source 'measured'"),
+    "simulated": (lambda k: row(k).update(source="simulated"), "source 'simulated'"),
+    "the time of the model": (lambda k: row(k).update(source="model"), "source is"),
     "no interval of m": (lambda k: row(k).update(sizes=["lda"]), "sizes"),
     "workspace": (lambda k: row(k).update(workspaces=[{"name": "x", "bytes": "1"}]), "workspaces"),
     "row twice": (lambda k: k["kernels"].append(row(k)), 'different numbers of rows'),
@@ -112,14 +116,38 @@ def test_a_lie_in_kernels_json_is_found(kw_program, bundle, lie):
     assert status == 1 and reason in text, f"{lie}: {text}"
 
 
+def told(bundle):
+    return bundle["problems"][0]
+
+
 HEAD_LIES = {
-    "not validated": (lambda b: b["problems"][0].update(validated=False), 'was not validated'),
-    "other time": (lambda b: b["problems"][0].update(time_us=b["problems"][0]["time_us"] / 2), 'time_us of'),
+    "not validated": (lambda b: told(b).update(validated=False), 'validated is true, not false'),
+    "other time": (lambda b: told(b).update(time_us=told(b)["time_us"] / 2), 'time_us is'),
+    "other schedule": (lambda b: told(b).update(schedule="gemm.1:"), 'schedule is'),
+    "other kernel": (lambda b: told(b).update(kernel="gemm_x"), 'kernel is'),
+    "other problem": (lambda b: told(b).update(problem="gemm m=33 n=32 k=64 dtype=bf16 b=nk"), 'problem is'),
+    "interval": (lambda b: told(b).update(interval_us=[0.0, 0.1]), 'interval_us[0] is'),
+    "half an interval": (lambda b: told(b)["interval_us"].pop(), 'interval_us is'),
+    "limiter": (lambda b: told(b).update(limiter="luck"), 'limiter is'),
+    "relative error": (lambda b: told(b).update(max_rel=0.0), 'max_rel is'),
+    "relative error as text": (lambda b: told(b).update(max_rel="none"), 'max_rel is'),
+    "other seed": (lambda b: told(b).update(seed=12345), 'max_rel is'),
+    "no seed": (lambda b: told(b).update(seed="x"), 'seed of the validation'),
+    "a measurement": (lambda b: told(b).update(measured_us=1.0), 'measured_us is null, not 1.0'),
+    "remark on a problem": (lambda b: told(b).update(remark=1), "unknown field 'remark'"),
+    "nothing of a problem": (lambda b: b["problems"].__setitem__(0, 3), 'seed of the validation'),
+    "problems in another order": (lambda b: b["problems"].reverse(), 'problem'),
     "target": (lambda b: b.update(target="gfx942"), 'target, product or cus'),
     "compute units": (lambda b: b.update(cus=512), 'cus'),
+    "producer": (lambda b: b.update(producer="another"), 'producer is "another"'),
+    "compiler": (lambda b: b.update(compiler="llvm 99"), 'compiler is "llvm 99"'),
+    "model": (lambda b: b.update(model="analytic-0"), 'model is "analytic-0"'),
+    "validator": (lambda b: b.update(validator="0"), 'validator is "0"'),
+    "no validator": (lambda b: b.update(validator=None), 'validator is null'),
     "unknown field": (lambda b: b.update(remark=1), "unknown field 'remark'"),
     "missing field": (lambda b: b.pop("compiler"), "field 'compiler' is missing"),
     "file outside": (lambda b: b["files"].update({"../x": "0" * 64}), 'outside the bundle'),
+    "loader left out": (lambda b: b["files"].pop("kernelwright/registry.py"), 'does not list'),
 }
 
 
@@ -131,12 +159,46 @@ def test_a_lie_in_bundle_json_is_found(kw_program, bundle, lie):
     assert status == 1 and reason in text, f"{lie}: {text}"
 
 
-def test_a_time_that_both_files_label_measured(kw_program, bundle):
-    edit(bundle / "kernels" / "kernels.json", lambda k: row(k).update(source="measured"))
-    edit(bundle / "bundle.json", lambda b: b["problems"][0].update(source="measured"))
+TWICE_TOLD = {
+    "measured": ({"source": "measured"}, {"source": "measured"}, "source 'measured'"),
+    "measured, with the measurement": (
+        {"source": "measured"}, {"source": "measured", "measured_us": 1.0}, "source 'measured'"),
+    "half the time": ({"time_us": 0.25}, {"time_us": 0.25, "interval_us": [0.2, 0.3]}, "time_us is"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lie", TWICE_TOLD)
+def test_a_time_that_both_files_tell(kw_program, bundle, lie):
+    of_kernel, of_problem, reason = TWICE_TOLD[lie]
+    edit(bundle / "kernels" / "kernels.json", lambda k: row(k).update(of_kernel))
+    edit(bundle / "bundle.json", lambda b: told(b).update(of_problem))
     fit_hashes(bundle)
     status, text = check(kw_program, bundle)
-    assert status == 1 and "labelled measured" in text, text
+    assert status == 1 and reason in text, text
+
+
+def test_a_row_that_is_in_both_files_twice(kw_program, bundle):
+    edit(bundle / "kernels" / "kernels.json", lambda k: k["kernels"].append(row(k)))
+    edit(bundle / "bundle.json", lambda b: b["problems"].append(told(b)))
+    fit_hashes(bundle)
+    status, text = check(kw_program, bundle)
+    assert status == 1 and "is there twice" in text, text
+
+
+def test_an_edited_loader(kw_program, bundle):
+    path = bundle / "kernelwright" / "registry.py"
+    path.write_text(path.read_text().replace("if reason is None", "if True"))
+    status, text = check(kw_program, bundle)
+    assert status == 1 and "not the file that bundle.json hashed" in text
+    fit_hashes(bundle)
+    status, text = check(kw_program, bundle)
+    assert status == 1 and "registry.py: is not the loader of this program" in text, text
+
+
+def test_an_extra_module_of_the_loader(kw_program, bundle):
+    (bundle / "kernelwright" / "torch.py").write_text("print('mine')\n")
+    status, text = check(kw_program, bundle)
+    assert status == 1 and "torch.py: is in the folder" in text, text
 
 
 @pytest.mark.parametrize("name", ["bundle.json", "kernels/kernels.json"])
@@ -197,6 +259,17 @@ def test_changed_machine_code_fails_validation(kw_program, bundle):
     fit_code_object(bundle, path)
     status, text = check(kw_program, bundle)
     assert status == 1 and "validation" in text, text
+
+
+def test_code_that_runs_alike_but_is_not_what_the_compiler_makes(kw_program, bundle):
+    """No run can tell: the text of another linker in the code object's comment."""
+    path, _ = code_object(bundle)
+    code = path.read_bytes()
+    assert b"LLD" in code
+    path.write_bytes(code.replace(b"LLD", b"DLL"))
+    fit_code_object(bundle, path)
+    status, text = check(kw_program, bundle)
+    assert status == 1 and "is not what the compiler makes" in text, text
 
 
 @pytest.mark.parametrize("name", ["bundle.json", "kernels/kernels.json"])

@@ -24,7 +24,7 @@ def with_facts(kernelwright):
             alignment=kernel.alignment if alignment is None else alignment,
             rank=kernel.rank if rank is None else rank, sha256=name or kernel.sha256,
         )  # fmt: skip
-        kernelwright.registry._kernels[other.sha256] = other
+        kernelwright.registry._kernels[other.sha256, other.problem] = other
         return other
 
     return change
@@ -87,6 +87,20 @@ def test_the_fastest_that_fits_runs(kernelwright, with_facts):
     assert [name for name, _, _ in launched(kernelwright)] == ["fast for few rows", "gemm_test"]
 
 
+def test_the_kernel_of_the_nearest_size_runs(kernelwright, with_facts):
+    """A suite has kernels of several m that are all right for every m: the time of another m says
+    nothing of this call. Two problems may have one code object."""
+    (kernel,) = kernelwright.registry.kernels("gemm")
+    for m, rank in ((1, 1.0), (256, 9.0)):
+        problem = f"gemm m={m} n=32 k=64 dtype=bf16 b=nk"
+        other = dataclasses.replace(kernel, name=f"for {m}", problem=problem, rank=rank)
+        kernelwright.registry._kernels[other.sha256, other.problem] = other
+    wanted = {1: "for 1", 3: "for 1", 5: "gemm_test", 60: "gemm_test", 70: "for 256", 4096: "for 256"}
+    for m in wanted:
+        torch.ops.kernelwright.gemm(randn(m, 64), randn(32, 64).t())
+    assert [name for name, _, _ in launched(kernelwright)] == list(wanted.values())
+
+
 def test_a_fact_that_one_side_does_not_know_is_refused(kernelwright, with_facts):
     """A kernel for more than the operator can ask, an operator that asks more than a row says."""
     with_facts(swizzled=1)
@@ -100,7 +114,7 @@ def test_what_a_row_leaves_out_is_neutral(kernelwright, with_facts):
     kernel, late = with_facts(), ("preshuffle", "alpha", "beta", "epilogue")
     facts = {name: value for name, value in kernel.facts.items() if name not in late}
     early = dataclasses.replace(kernel, facts=facts, sizes=("m", "lda", "ldb", "ldc"))
-    kernelwright.registry._kernels[kernel.sha256] = early
+    kernelwright.registry._kernels[kernel.sha256, kernel.problem] = early
     kernelwright.registry.strict = True
     a, weight = randn(2, 4, 64), randn(32, 64)
     torch.ops.kernelwright.gemm(a[0], weight.t())

@@ -21,7 +21,7 @@ def split(kernelwright):
         Workspace("scratch", "m * 4", zeroed=True, reset=False),
         Workspace("arrivals", "ceildiv(m, 16) * 8", zeroed=True, reset=True),
     )
-    kernelwright.registry._kernels[kernel.sha256] = dataclasses.replace(kernel, workspaces=spaces)
+    kernelwright.registry._kernels[kernel.sha256, kernel.problem] = dataclasses.replace(kernel, workspaces=spaces)
     return kernelwright
 
 

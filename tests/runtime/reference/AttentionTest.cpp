@@ -40,7 +40,13 @@ struct Case {
                                               row * strides.sequence + col));
   }
   AttentionReference reference(const AttentionBlock &block) const {
-    return referenceAttention(op, q.data(), k.data(), v.data(), block, true);
+    std::vector<AttentionQuery> queries;
+    for (std::int64_t head = block.head; head < block.head + block.heads; ++head) {
+      for (std::int64_t row = block.row; row < block.row + block.rows; ++row) {
+        queries.push_back({head, row});
+      }
+    }
+    return referenceAttention(op, q.data(), k.data(), v.data(), block.batch, queries);
   }
 
   Attention op;
