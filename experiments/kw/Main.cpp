@@ -22,7 +22,10 @@ void addCommonOptions(CLI::App &app, CommonOptions &common) {
       ->capture_default_str()
       ->group(group);
   app.add_flag("--json", common.json, "print one JSON document on stdout")->group(group);
-  app.add_option("--db", common.db, "the store")->capture_default_str()->group(group);
+  app.add_option("--db", common.db, "the store")
+      ->capture_default_str()
+      ->check(notEmpty)
+      ->group(group);
   app.add_option("--seed", common.seed, "of everything random")
       ->capture_default_str()
       ->check(wholeNumber(0, std::numeric_limits<std::int64_t>::max()))

@@ -44,14 +44,23 @@ Error nothingLegalError(const Problem &problem, const Target &target, Generator 
     }
   }
   const SpaceCount count = Space(problem, target, generator).count();
-  const auto most = std::max_element(
-      count.rules.begin(), count.rules.end(),
-      [](const RuleCount &a, const RuleCount &b) { return a.removed < b.removed; });
+  // A schedule is charged to the first rule that it breaks: the last one took all that were left.
+  const auto last = std::find_if(count.rules.rbegin(), count.rules.rend(),
+                                 [](const RuleCount &rule) { return rule.removed > 0; });
+  if (last == count.rules.rend()) {
+    return {Error::Kind::nothingLegal, fmt::format("nothing is legal for {} on {}: the space is "
+                                                   "empty",
+                                                   print(problem), target.name)};
+  }
+  std::string why;
+  for (const Rule &rule : rules(kind)) {
+    if (rule.name == last->rule && !rule.holds(problem, anySchedule, target)) {
+      why = ", as in: " + rule.explain(problem, anySchedule, target);
+    }
+  }
   return {Error::Kind::nothingLegal,
-          fmt::format("nothing is legal for {} on {}: of {} schedules, {} removed {}",
-                      print(problem), target.name, count.raw,
-                      most == count.rules.end() ? "no rule" : most->rule,
-                      most == count.rules.end() ? 0 : most->removed)};
+          fmt::format("nothing is legal for {} on {}: of {} schedules, {} removed the last {}{}",
+                      print(problem), target.name, count.raw, last->rule, last->removed, why)};
 }
 
 Expected<Schedule> bestByModel(const Problem &problem, const Target &target, int jobs,

@@ -96,6 +96,15 @@ USAGE = {
     "no candidates": (["tune", "gemm m=1 n=1 k=1", "--top", "0"], ["--top"]),
     "unknown rung": (["tune", "gemm m=1 n=1 k=1", "--rungs", "model,fast"], ["fast"]),
     "unknown device": (["tune", "gemm m=1 n=1 k=1", "--device", "abacus"], ["emulated"]),
+    "no store to write": (["tune", "gemm m=1 n=1 k=1", "--db", ""], ["--db", "empty"]),
+    "no store to read": (["runs", "--db", ""], ["--db", "empty"]),
+    "no such schedule": (["tune", "gemm m=1 n=1 k=1", "--schedule", "fast"], ["fast", "gemm.1"]),
+    "an empty schedule": (["tune", "gemm m=1 n=1 k=1", "--schedule", ""], ["empty schedule"]),
+    "an illegal schedule": (["tune", "gemm m=1 n=1 k=1", "--schedule", "gemm.1:"], ["not legal"]),
+    "of another family": (["tune", "gemm m=1 n=1 k=1", "--schedule", "rmsnorm.1:"], ["not legal", "family"]),
+    "given and searched": (
+        ["tune", "gemm m=1 n=1 k=1", "--schedule", "gemm.1:", "--strategy", "random"], ["one of them"]),
+    "a schedule for a suite": (["tune", "--suite", "x", "--schedule", "gemm.1:"], ["not for a suite"]),
     "problem and suite": (["tune", "gemm m=1 n=1 k=1", "--suite", "x"], ["not both"]),
     "no suite": (["tune", "--suite", "none.txt"], ["none.txt"]),
     "compile without folder": (["compile", "gemm m=1 n=1 k=1"], ["--out"]),
@@ -125,6 +134,27 @@ def test_trial_seconds(kw, small_norm, value):
 def test_whole_numbers(kw, small_norm, value):
     refused(kw("space", small_norm, "--list", value), "--list", "whole number")
     refused(kw("targets", "--seed", value), "--seed", "whole number")
+
+
+def test_given_schedules_that_cannot_be_meant(kw):
+    problem = "gemm m=32 n=48 k=512 dtype=bf16 b=nk"
+    given = "gemm.1:tile=32x64x64,waves=1x4,xcd=0,group=1,splitk=4"
+    refused(kw("tune", problem, "--schedule", given, "--schedule", given), "given twice")
+    atomic = given + ",reduce=atomic"
+    refused(kw("tune", problem, "--schedule", atomic, "--deterministic"), "depends on timing")
+    refused(kw("tune", problem, "--schedule", given, "--generator", "triton"), "generator triton")
+    assert list(kw.folder.iterdir()) == [], "refused before anything is begun"
+
+
+@pytest.mark.parametrize("problem, reason", [
+    ("gemm m=16 n=2000000000 k=64", "addressRange removed the last"),
+    ("attention b=65535 hq=64 hkv=64 sq=1 skv=100000000 d=128", "removed the last"),
+])  # fmt: skip
+def test_the_rule_that_leaves_nothing_is_named(kw, problem, reason):
+    """Not the one that removed most: each problem has many tiles that are too large for it."""
+    answer = kw("estimate", problem)
+    assert answer.status == 3
+    answer.one_line_error(reason)
 
 
 class TestTargetsWithoutACompilerOrEmulator:

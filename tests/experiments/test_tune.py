@@ -5,6 +5,7 @@
 import csv
 import json
 import os
+import sqlite3
 import time
 
 import pytest
@@ -190,3 +191,48 @@ def test_model_only_runs_are_not_exported(kw, small_norm):
     assert answer.status == 2
     answer.one_line_error("model alone")
     assert not (kw.folder / "exported").exists()
+
+
+def test_given_schedules_instead_of_a_search(kw):
+    problem = "gemm m=32 n=48 k=512 dtype=bf16 b=nk"
+    tile = "gemm.1:tile=32x64x64,waves=1x4,xcd=0,group=1"
+    given = [tile, tile + ",splitk=4,reduce=atomic"]
+    options = [word for text in given for word in ("--schedule", text)]
+    document = tune(kw, problem, *options, "--json", "--out", "bundle")
+    assert document["strategy"] == "given" and document["space"]["estimated"] == 2
+    assert {candidate["schedule"] for candidate in document["candidates"]} == set(given)
+    assert kw("check-bundle", "bundle").status == 0
+    assert tune(kw, problem, *options, "--json", "--out", "bundle")["run"] == document["run"]
+    assert tune(kw, problem, "--schedule", tile, "--json")["run"] != document["run"]
+    assert json.loads(kw("resume", document["run"], "--json").out)["run"] == document["run"]
+
+
+def test_one_kernel_for_several_m(kw):
+    """A suite has problems that differ in m alone; where one schedule wins all, its code object is
+    one file with a row for each."""
+    problems = [f"gemm m={m} n=64 k=64 dtype=bf16 b=nk" for m in (17, 20, 32)]
+    given = "gemm.1:tile=32x64x64,waves=1x1,xcd=0,group=1"
+    for problem in problems:
+        tune(kw, problem, "--schedule", given, "--json")
+    assert kw("export", "inductor", *problems, "--out", "out").status == 0
+    assert len(list((kw.folder / "out" / "kernels").glob("*.hsaco"))) == 1
+    rows = json.load(open(kw.folder / "out" / "kernels" / "kernels.json"))["kernels"]
+    assert [row["problem"] for row in rows] == problems
+    answer = kw("check-bundle", "out", "--json")
+    assert answer.json()["ok"] and answer.json()["kernels"] == 3
+
+
+@pytest.mark.parametrize("key", ["compiler", "model", "validator"])
+def test_runs_of_another_version_are_not_exported(kw, small_norm, key):
+    """What this program writes into a bundle it must be able to prove."""
+    run = tune(kw, small_norm, *SHORT)["run"]
+    with sqlite3.connect(kw.folder / "kw.db") as store:
+        (text,) = store.execute("SELECT document FROM run WHERE id = ?", (run,)).fetchone()
+        document = json.loads(text)
+        document["versions"][key] = "before"
+        store.execute("UPDATE run SET document = ? WHERE id = ?", (json.dumps(document), run))
+    for subject in ([small_norm], ["--run", run]):
+        answer = kw("export", "inductor", "--out", "out", *subject)
+        assert answer.status == 2
+        answer.one_line_error("earlier version" if subject[0] == "--run" else "no finished run")
+    assert not (kw.folder / "out" / "bundle.json").exists()
