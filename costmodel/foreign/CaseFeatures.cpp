@@ -10,17 +10,20 @@
 namespace kw {
 namespace {
 
-// The order of tileFeatures' values.
-constexpr std::array<std::string_view, 39> names{
-    "log_rows",   "log_n",        "log_k",          "log_products",    "log_flops",
-    "log_bytes",  "intensity",    "tile_m",         "tile_n",          "tile_k",
-    "waves",      "waves_m",      "waves_n",        "mfma_m",          "split_k",
-    "steps",      "workgroups",   "rounds",         "last_round_fill", "used_m",
-    "used_n",     "used_k",       "tiles_m",        "tiles_n",         "lds_bytes",
-    "occupancy",  "accumulators", "b_in_registers", "preshuffled",     "serial",
-    "persistent", "stream_k",     "told_tile_k",    "told_waves",      "told_prefetch",
-    "prefetch",   "k_alignment",  "n_alignment",    "experts_per_row",
-};
+// The order of the values below.
+constexpr std::array<std::string_view, 60> names{
+    // partFeatures
+    "log_rows", "log_n", "log_k", "log_products", "log_flops", "log_bytes", "intensity", "tile_m",
+    "tile_n", "tile_k", "waves", "waves_m", "waves_n", "mfma_m", "split_k", "steps", "workgroups",
+    "rounds", "last_round_fill", "used_m", "used_n", "used_k", "tiles_m", "tiles_n", "lds_bytes",
+    "occupancy", "accumulators", "b_in_registers", "preshuffled", "serial", "persistent",
+    "stream_k", "told_tile_k", "told_waves", "told_prefetch", "prefetch", "k_alignment",
+    "n_alignment", "experts_per_row", "log_experts", "waves_per_eu", "waves_k", "xcd_swizzle",
+    "sorted_rows", "non_temporal", "gate_first", "interleaved_gate", "quantised", "reduction",
+    // secondFeatures
+    "second_share", "second_tile_m", "second_tile_n", "second_tile_k", "second_rounds",
+    "second_split_k", "second_persistent", "second_reduction", "second_non_temporal",
+    "second_sorted_rows", "second_xcd_swizzle"};
 
 float log2Of(double value) { return float(std::log2(std::max(value, 1e-9))); }
 
@@ -34,20 +37,26 @@ float alignment(std::int64_t size) {
   return log2Of(double(std::gcd(size, most)));
 }
 
-} // namespace
+float flag(bool value) { return value ? 1.0f : 0.0f; }
 
-std::span<const std::string_view> featureNames() { return names; }
+float reductionOf(const TileKernel &kernel) {
+  return kernel.reduction ? float(static_cast<int>(*kernel.reduction)) : unknownFeature;
+}
 
-std::vector<float> tileFeatures(const TileProblem &problem, const SetTileKernel &kernel,
-                                const TileKernel &known, const Target &target) {
+double roundsOf(const CasePart &part, const Target &target) {
+  const double tilesN = std::ceil(double(part.problem.n) / part.kernel.tileN);
+  return rowTiles(part.problem, part.kernel.tileM).tiles * tilesN * part.kernel.splitK / target.cus;
+}
+
+std::vector<float> partFeatures(const CasePart &part, const Target &target) {
+  const auto &[problem, kernel, known, us] = part;
   const TileLaunch launch = tileLaunch(problem, kernel, target);
   const ProblemFacts facts = problemFacts(problem);
   const RowTiles rows = rowTiles(problem, kernel.tileM);
   const double tilesN = std::ceil(double(problem.n) / kernel.tileN);
   const double steps = std::ceil(double(problem.k) / kernel.tileK / kernel.splitK);
-  const double workgroups = rows.tiles * tilesN * kernel.splitK, rounds = workgroups / target.cus;
-  const auto flag = [](bool value) { return value ? 1.0f : 0.0f; };
-  std::vector<float> values{
+  const double rounds = roundsOf(part, target);
+  return {
       log2Of(problem.rows),
       log2Of(double(problem.n)),
       log2Of(double(problem.k)),
@@ -64,7 +73,7 @@ std::vector<float> tileFeatures(const TileProblem &problem, const SetTileKernel 
       told(known.mfmaM),
       log2Of(kernel.splitK),
       log2Of(steps),
-      log2Of(workgroups),
+      log2Of(rounds * target.cus),
       log2Of(rounds),
       float(rounds / std::ceil(rounds)),
       float(rows.useful / kernel.tileM),
@@ -87,7 +96,47 @@ std::vector<float> tileFeatures(const TileProblem &problem, const SetTileKernel 
       alignment(problem.k),
       alignment(problem.n),
       problem.grouped ? log2Of(problem.experts / problem.routed) : unknownFeature,
+      problem.grouped ? log2Of(problem.experts) : unknownFeature,
+      told(known.wavesPerEu),
+      told(known.wavesK),
+      told(known.xcdSwizzle),
+      told(known.sortedRows),
+      flag(known.nonTemporal),
+      flag(known.gateFirst),
+      flag(known.interleavedGate),
+      flag(known.quantised),
+      reductionOf(known),
   };
+}
+
+std::vector<float> secondFeatures(const CasePart &first, const CasePart &second,
+                                  const Target &target) {
+  return {
+      float(second.analyticUs / (first.analyticUs + second.analyticUs)),
+      log2Of(second.kernel.tileM),
+      log2Of(second.kernel.tileN),
+      log2Of(second.kernel.tileK),
+      log2Of(roundsOf(second, target)),
+      log2Of(second.kernel.splitK),
+      flag(second.kernel.persistent),
+      reductionOf(second.told),
+      flag(second.told.nonTemporal),
+      told(second.told.sortedRows),
+      told(second.told.xcdSwizzle),
+  };
+}
+
+} // namespace
+
+std::span<const std::string_view> featureNames() { return names; }
+
+std::vector<float> caseFeatures(const CasePart &first, const CasePart *second,
+                                const Target &target) {
+  std::vector<float> values = partFeatures(first, target);
+  if (second != nullptr) {
+    const std::vector<float> more = secondFeatures(first, *second, target);
+    values.insert(values.end(), more.begin(), more.end());
+  }
   values.resize(names.size(), unknownFeature);
   return values;
 }

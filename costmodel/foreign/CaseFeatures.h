@@ -9,8 +9,16 @@
 
 namespace kw {
 
-/// Of a row's first product; `told` says what was known before TileChoices.
-std::vector<float> tileFeatures(const TileProblem &problem, const SetTileKernel &kernel,
-                                const TileKernel &told, const Target &target);
+/// One product of a row: its kernel as told and as it was set.
+struct CasePart {
+  TileProblem problem;
+  SetTileKernel kernel;
+  TileKernel told;
+  double analyticUs = 0;
+};
+
+/// `second`: of fused rows the second product; nullptr: there is none.
+std::vector<float> caseFeatures(const CasePart &first, const CasePart *second,
+                                const Target &target);
 
 } // namespace kw

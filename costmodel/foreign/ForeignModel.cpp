@@ -103,66 +103,78 @@ ForeignModel::Part ForeignModel::estimatePart(const TileProblem &problem, const 
   return best;
 }
 
+Expected<ModelCase> ForeignModel::estimateParts(std::span<const TileProblem> problems,
+                                                std::span<const ReadKernel> parts,
+                                                const Target &target) {
+  ModelCase result;
+  ProblemFacts facts;
+  std::vector<CasePart> cases;
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    const TileProblem &problem = problems[i];
+    if (matrixRate(problem, {}, target) == 0) {
+      return badInput(
+          fmt::format("{} has no matrix instruction for {}", target.name, typeName(problem)));
+    }
+    const ReadKernel &kernel = parts[std::min(i, parts.size() - 1)];
+    const Part part = estimatePart(problem, kernel, target);
+    add(result.analytic, part.estimate);
+    const ProblemFacts own = problemFacts(problem);
+    facts.flops += own.flops;
+    facts.compulsoryBytes += own.compulsoryBytes;
+    cases.push_back({problem, part.kernel, kernel.tile, part.estimate.timeUs});
+    if (i > 0 && i < parts.size()) {
+      result.kernel += "+";
+    }
+    result.kernel += i < parts.size() ? kernel.identity : std::string();
+  }
+  finish(result.analytic, facts);
+  result.features = caseFeatures(cases[0], cases.size() > 1 ? &cases[1] : nullptr, target);
+  result.dtype = typeName(problems.front());
+  result.generator = parts.front().generator;
+  result.variant = parts.front().tile.variant;
+  return result;
+}
+
 Expected<ModelCase> ForeignModel::estimateGemm(const MeasuredRow &row, const Target &target) {
   const auto problem = gemmProblem(row);
   if (!problem) {
     return tl::unexpected(problem.error());
   }
-  if (matrixRate(*problem, {}, target) == 0) {
-    return badInput(
-        fmt::format("{} has no matrix instruction for {}", target.name, typeName(*problem)));
+  auto result = estimateParts({&*problem, 1}, {&kernelOf(row.kernels.front()), 1}, target);
+  if (result) {
+    result->family = "gemm";
+    result->group = fmt::format("{}x{}", problem->n, problem->k);
   }
-  const ReadKernel &kernel = kernelOf(row.kernels.front());
-  const Part part = estimatePart(*problem, kernel, target);
-  ModelCase result;
-  result.analytic = part.estimate;
-  finish(result.analytic, problemFacts(*problem));
-  result.features = tileFeatures(*problem, part.kernel, kernel.tile, target);
-  result.family = "gemm";
-  result.dtype = typeName(*problem);
-  result.generator = kernel.generator;
-  result.variant = kernel.tile.variant;
-  result.kernel = kernel.identity;
-  result.group = fmt::format("{}x{}", problem->n, problem->k);
   return result;
 }
 
 Expected<ModelCase> ForeignModel::estimateMoe(const MeasuredRow &row, const Target &target) {
-  ModelCase result;
-  result.family = "grouped_gemm";
-  ProblemFacts facts;
-  const int first = row.moe.stage == 2 ? 2 : 1, last = row.moe.stage == 1 ? 1 : 2;
-  for (int stage = first; stage <= last; ++stage) {
+  std::vector<TileProblem> problems;
+  std::vector<ReadKernel> parts;
+  for (const int stage : {1, 2}) {
+    if (row.moe.stage != 0 && row.moe.stage != stage) {
+      continue;
+    }
     const auto problem = moeProblem(row, stage);
     if (!problem) {
       return tl::unexpected(problem.error());
     }
-    if (matrixRate(*problem, {}, target) == 0) {
-      return badInput(
-          fmt::format("{} has no matrix instruction for {}", target.name, typeName(*problem)));
-    }
-    const std::size_t index = std::min<std::size_t>(stage - first, row.kernels.size() - 1);
-    ReadKernel kernel = kernelOf(row.kernels[index]);
+    problems.push_back(*problem);
+  }
+  for (const KernelText &text : row.kernels) {
+    ReadKernel &kernel = parts.emplace_back(kernelOf(text));
     if (!kernel.tile.tileM && row.moe.blockM > 0) {
       kernel.tile.tileM = row.moe.blockM;
     }
-    const Part part = estimatePart(*problem, kernel, target);
-    add(result.analytic, part.estimate);
-    const ProblemFacts own = problemFacts(*problem);
-    facts.flops += own.flops;
-    facts.compulsoryBytes += own.compulsoryBytes;
-    if (stage == first) {
-      result.features = tileFeatures(*problem, part.kernel, kernel.tile, target);
-      result.dtype = typeName(*problem);
-      result.generator = kernel.generator;
-      result.variant = kernel.tile.variant;
-      result.kernel = kernel.identity;
-    } else if (row.kernels.size() > 1) {
-      result.kernel += "+" + kernel.identity;
+    if (!kernel.tile.sortedRows && row.moe.blockM > 0) {
+      kernel.tile.sortedRows = row.moe.blockM;
     }
   }
-  finish(result.analytic, facts);
-  result.group = fmt::format("{}x{}", row.moe.modelDim, row.moe.interDim);
+  auto result = estimateParts(problems, parts, target);
+  if (result) {
+    result->family = "grouped_gemm";
+    result->group = fmt::format("{}x{}", row.moe.modelDim, row.moe.interDim);
+  }
   return result;
 }
 

@@ -14,6 +14,7 @@
 #include "ir/Target.h"
 
 #include <map>
+#include <span>
 #include <string>
 
 namespace kw {
@@ -28,9 +29,12 @@ public:
   Expected<ModelCase> estimate(const MeasuredRow &row);
 
 private:
-  struct Part; // one product: its problem, its kernel, what was estimated
+  struct Part; // one product: its kernel, what was estimated
   Expected<ModelCase> estimateGemm(const MeasuredRow &row, const Target &target);
   Expected<ModelCase> estimateMoe(const MeasuredRow &row, const Target &target);
+  /// Of one product after the other; `parts` has one kernel for each, or one for all.
+  Expected<ModelCase> estimateParts(std::span<const TileProblem> problems,
+                                    std::span<const ReadKernel> parts, const Target &target);
   Part estimatePart(const TileProblem &problem, const ReadKernel &kernel, const Target &target);
   Estimate estimateKernel(const TileProblem &problem, const SetTileKernel &kernel,
                           const ProblemFacts &facts, const Target &target);

@@ -49,6 +49,11 @@ struct TileKernel {
   /// A library that picks a kernel for the shape and doesn't tell which: the best of many.
   bool picked = false;
 
+  // What only a fit can weigh.
+  std::optional<int> wavesPerEu; ///< asked of the compiler
+  std::optional<int> xcdSwizzle, sortedRows;
+  bool nonTemporal = false, gateFirst = false, interleavedGate = false, quantised = false;
+
   std::string variant; ///< kind of kernel within its generator
 };
 

@@ -46,7 +46,13 @@ int wavesPerSimd(const SetTileKernel &kernel, const Target &target) {
 
 double matrixRate(const TileProblem &problem, const SetTileKernel &kernel, const Target &target) {
   const bool widened = bitWidth(problem.a) == 16;
-  const ElementType a = problem.a, b = widened ? problem.a : problem.b;
+  ElementType a = problem.a, b = widened ? problem.a : problem.b;
+  const bool known = std::ranges::any_of(target.matrixInstructions, [&](const auto &instruction) {
+    return instruction.a == a && instruction.b == b;
+  });
+  if (!known && bitWidth(a) == 8 && bitWidth(b) == 8) {
+    a = b = ElementType::i8; // CDNA3's own 8-bit floats run at the rate of i8 [datasheet]
+  }
   double best = 0;
   for (const MatrixInstruction &instruction : target.matrixInstructions) {
     const bool fits =

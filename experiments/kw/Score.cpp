@@ -7,6 +7,7 @@
 #include "experiments/kw/Output.h"
 #include "experiments/score/Metrics.h"
 #include "experiments/score/ScoreReport.h"
+#include "experiments/score/ScoreText.h"
 
 #include <chrono>
 #include <fmt/format.h>

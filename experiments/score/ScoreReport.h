@@ -15,9 +15,6 @@ namespace kw {
 
 /// The document of CLI.md, and more: by weight shape, bootstrap intervals, picks, refusals.
 Json scoreJson(std::span<const ScoredRow> rows, double seconds, std::uint64_t seed);
-/// The same to read: errors by type, bucket and family beside the baselines.
-std::string scoreText(const Json &score);
-
 /// row, family, predicted_us, lo_us, hi_us, measured_us, status; with several tables their name
 /// comes last as `file`.
 Expected<void> writeRows(const std::string &file, std::span<const ScoredRow> rows,

@@ -109,6 +109,14 @@ std::optional<FlyDslRecord> parseFlyDsl(std::string_view name) {
   record.persistent = words.has("persist");
   record.atomic = words.has("atomic");
   record.reduce = words.has("reduce");
+  record.bNonTemporal = words.number("bnt");
+  record.xcds = words.number("xcd");
+  record.sortBlockM = words.number("sbm");
+  record.nonTemporal = words.has("nt");
+  record.gateOnly = words.has("go");
+  record.gateUpInterleave = words.has("gui");
+  record.quantised =
+      words.size() > 2 && (words[words.size() - 1] == "fp4" || words[words.size() - 1] == "fp8");
   return record;
 }
 
@@ -129,7 +137,9 @@ TileKernel tileKernel(const FlyDslRecord &record) {
   if (record.stages && *record.stages > 1) {
     tile.prefetch = *record.stages - 1;
   }
-  if (record.kind == "hgemm") {
+  const bool hgemm = record.kind == "hgemm";
+  const bool moe = record.kind.find("moe") != std::string::npos;
+  if (hgemm) {
     tile.bInRegisters = record.bToLds ? std::optional(!*record.bToLds) : std::optional(false);
   } else {
     tile.bInRegisters = true; // weights are packed once
@@ -137,7 +147,23 @@ TileKernel tileKernel(const FlyDslRecord &record) {
   tile.direct = record.asyncCopy;
   tile.pipeline = TilePipeline::overlapped;
   tile.persistent = record.persistent;
-  tile.reduction = record.kind == "hgemm" ? TileReduction::last : TileReduction::atomic;
+  tile.reduction = hgemm           ? TileReduction::last
+                   : record.reduce ? TileReduction::launch
+                                   : TileReduction::atomic;
+  if (moe) { // two buffers that take turns [G]
+    tile.prefetch = 1;
+    tile.stages = 2;
+  }
+  tile.wavesPerEu = record.wavesPerEu;
+  if (record.wavesPerEu && moe) { // workgroups of four waves, one on each SIMD
+    tile.workgroupsPerCu = std::max(1, *record.wavesPerEu);
+  }
+  tile.xcdSwizzle = record.xcds;
+  tile.sortedRows = record.sortBlockM;
+  tile.nonTemporal = record.nonTemporal || record.bNonTemporal.value_or(0) > 0;
+  tile.gateFirst = record.gateOnly;
+  tile.interleavedGate = record.gateUpInterleave;
+  tile.quantised = record.quantised;
   return tile;
 }
 

@@ -76,7 +76,11 @@ struct FlyDslRecord {
   std::optional<int> warpM, warpN, warpK;
   std::optional<int> wavesPerEu;
   std::optional<bool> asyncCopy, bToLds;
+  std::optional<int> bNonTemporal, xcds, sortBlockM; ///< bnt0, xcd4, sbm32
   bool persistent = false, atomic = false, reduce = false;
+  bool nonTemporal = false;                        ///< nt
+  bool gateOnly = false, gateUpInterleave = false; ///< go, gui
+  bool quantised = false;                          ///< writes the next stage's type: ..._fp4
 };
 std::optional<FlyDslRecord> parseFlyDsl(std::string_view name);
 TileKernel tileKernel(const FlyDslRecord &record);

@@ -1,0 +1,58 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "experiments/score/ScoreText.h"
+
+#include "experiments/kw/Output.h"
+
+#include <fmt/format.h>
+
+namespace kw {
+
+std::string scoreText(const Json &score) {
+  const auto percent = [](const Json &value) {
+    return value.is_number() ? fmt::format("{:.1f}%", 100 * value.get<double>()) : std::string("-");
+  };
+  std::vector<std::vector<std::string>> lines{
+      {"", "rows", "MAPE", "median", "p90", "within 10%", "within 20%", "in interval", "bias"}};
+  const auto add = [&](const std::string &name, const Json &errors, std::size_t rows) {
+    lines.push_back(
+        {name, fmt::format("{}", rows), percent(errors["mape"]), percent(errors["median_ape"]),
+         percent(errors["p90_ape"]), percent(errors["within10"]), percent(errors["within20"]),
+         percent(errors.value("coverage80", Json())), percent(errors.value("log_bias", Json()))});
+  };
+  add("all", score, score["counted"].get<std::size_t>());
+  for (const auto &[by, groups] : score["by"].items()) {
+    for (const auto &[name, errors] : groups.items()) {
+      add(fmt::format("{} {}", by, name.empty() ? "-" : name), errors,
+          errors["rows"].get<std::size_t>());
+    }
+  }
+  for (const auto &[name, errors] : score["baselines"].items()) {
+    if (errors["rows"].get<std::size_t>() > 0) {
+      add("baseline " + name, errors, errors["rows"].get<std::size_t>());
+    }
+  }
+  std::string text = table(lines);
+  text += fmt::format("{} rows, {} modelled, {} counted, by weight shape {}\n",
+                      score["rows"].get<std::size_t>(), score["modelled"].get<std::size_t>(),
+                      score["counted"].get<std::size_t>(), percent(score["mape_by_weight_shape"]));
+  const Json &ranking = score["ranking"];
+  if (ranking["groups"].get<std::size_t>() > 0) {
+    text += fmt::format("ranking of {} groups: top-1 regret {} (random {}), top-5 {}, tau {:.2f}\n",
+                        ranking["groups"].get<std::size_t>(), percent(ranking["top1_regret"]),
+                        percent(ranking["random_regret"]), percent(ranking["top5_regret"]),
+                        ranking["tau"].get<double>());
+  }
+  const Json &picks = score["picks"];
+  if (picks["shapes"].get<std::size_t>() > 0) {
+    text += fmt::format("{} shapes with 3 or more kernels: pick within 5% {} (random {})\n",
+                        picks["shapes"].get<std::size_t>(), percent(picks["within5"]),
+                        percent(picks["random_within5"]));
+  }
+  for (const auto &[status, count] : score["status"].items()) {
+    text += fmt::format("{:>8} rows: {}\n", count.get<std::size_t>(), status);
+  }
+  return text;
+}
+
+} // namespace kw
