@@ -327,8 +327,12 @@ private:
       fragments.firstRow.push_back(waveRow(wave) * a.waveRows);
       fragments.firstColumn.push_back(waveColumn(wave) * b.waveRows);
     }
+    // Read from AGPRs behind the stores of the fragment before it: left to itself LLVM copies all
+    // of them to VGPRs first, and spilled where there are as many accumulators as VGPRs.
+    const bool inAgprs = schedule.accumulator == AccumulatorFile::agpr && !split && !slices;
     const auto accumulator = [&](int row, int column) {
-      return results[static_cast<std::size_t>(row * b.fragments + column)];
+      Value fragment = results[static_cast<std::size_t>(row * b.fragments + column)];
+      return inAgprs ? again(fragment, "=a,0") : fragment;
     };
     if (!rows) {
       emitResult(shell, gemm, target, fragments, item, accumulator);

@@ -239,6 +239,9 @@ StepSource GemmSteps::loopSource(OperandAccess &access, std::int64_t step,
   const std::int64_t begin = shape.firstSize + (step - 1) * shape.tileK;
   Value k = tiles.add(tiles.mul(iteration.done, shape.tileK), begin);
   Value scalar = access.alongK(tiles, placed(k));
+  if (access.walksScalar()) {
+    scalar = tiles.pinScalar(scalar);
+  }
   const std::int64_t largestStep = step + iteration.last - iteration.first;
   if (largestStep < (shape.presentSteps ? shape.leastSteps : shape.steps)) {
     return {scalar, buffers[operand], 0};

@@ -191,7 +191,13 @@ void OperandAccess::findLaneOffset(int piece, Piece &result) {
   if (piece > 0 && allInside && sameBytes && (rowsComplete || piece >= lanesKept)) {
     const int rows = loadedPosition(tile, piece, 0, 0).row - first.row;
     result.lane = pieces.front().lane;
-    (rowsComplete ? result.scalar : result.late) = setup.mul(from.pitchBytes, rows);
+    result.rows = rows;
+    result.walksLane = !rowsComplete;
+    auto [distance, isNew] = distances.try_emplace(rows - pieces.back().rows);
+    if (isNew) {
+      distance->second = setup.pinScalar(setup.mul(from.pitchBytes, distance->first));
+    }
+    result.fromPrevious = distance->second;
     return;
   }
   Value offset = setup.add(setup.mul(result.row, from.pitchBytes), result.byte);
@@ -296,13 +302,37 @@ Value OperandAccess::shortStepOffset(TileBuilder &tiles, int number, Value lane,
   return tiles.select(inside, lane, tiles.constant(outOfRange));
 }
 
-GlobalAddress OperandAccess::address(TileBuilder &tiles, int piece, const StepSource &step) const {
+bool OperandAccess::walksScalar() const {
+  return std::ranges::any_of(pieces,
+                             [](const Piece &piece) { return piece.rows > 0 && !piece.walksLane; });
+}
+
+Value OperandAccess::walkTo(TileBuilder &tiles, int piece, Walk &walk, Value step, Value start) {
+  const Piece &to = pieces[piece];
+  if (walk.step == step && walk.piece == piece - 1) {
+    walk.at = tiles.add(walk.at, to.fromPrevious);
+  } else if (pieces[piece - 1].rows == 0) {
+    walk.at = tiles.add(start, to.fromPrevious);
+  } else {
+    walk.at = tiles.add(start, tiles.mul(from.pitchBytes, to.rows));
+  }
+  walk.step = step;
+  walk.piece = piece;
+  return walk.at;
+}
+
+GlobalAddress OperandAccess::address(TileBuilder &tiles, int piece, const StepSource &step) {
   const Piece &prepared = pieces[piece];
   Value lane = prepared.late ? tiles.add(prepared.lane, prepared.late) : prepared.lane;
+  Value scalar = prepared.scalar ? tiles.add(step.scalar, prepared.scalar) : step.scalar;
+  if (prepared.rows > 0) {
+    (prepared.walksLane ? lane : scalar) =
+        prepared.walksLane ? walkTo(tiles, piece, laneWalk, step.scalar, prepared.lane)
+                           : walkTo(tiles, piece, scalarWalk, step.scalar, step.scalar);
+  }
   if (step.shortElements > 0) {
     lane = shortStepOffset(tiles, piece, lane, step.shortElements);
   }
-  Value scalar = prepared.scalar ? tiles.add(step.scalar, prepared.scalar) : step.scalar;
   return {step.buffer, lane, scalar, prepared.immediate};
 }
 

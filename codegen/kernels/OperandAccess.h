@@ -57,6 +57,8 @@ public:
 
   const OperandTile &layout() const { return tile; }
   const OperandSource &source() const { return from; }
+  /// Whether loads walk in the scalar offset from the step's on, which LLVM must not see through.
+  bool walksScalar() const;
   /// Byte offset in memory of element `k` (i32).
   mlir::Value alongK(TileBuilder &tiles, mlir::Value k) const;
 
@@ -73,6 +75,9 @@ private:
     mlir::Value lane;           ///< its byte offset from the tile's base
     mlir::Value scalar;         ///< what to add to it, uniform; null: 0
     mlir::Value late;           ///< the same, but to be added to `lane` where it is used; null: 0
+    int rows = 0;               ///< that lie between the first piece and it, to be walked
+    bool walksLane = false;     ///< with the lane's offset, where range checks must see it
+    mlir::Value fromPrevious;   ///< distance in bytes from the piece before it, uniform
     MappedOffset staged;        ///< in the stage, per lane (lds path) or per wave (direct path)
     std::int32_t immediate = 0; ///< of the instruction
   };
@@ -88,6 +93,16 @@ private:
 
   mlir::Value swizzleMask(mlir::Value row);
 
+  /// Where a step's last load was. Loads come in the order of pieces, so that the next one is a
+  /// distance further that most of them share: kept apart, all distances of all unrolled steps
+  /// would be loop invariants, an SGPR each.
+  struct Walk {
+    mlir::Value step, at; ///< the step's scalar offset; what was reached
+    int piece = 0;
+  };
+  mlir::Value walkTo(TileBuilder &tiles, int piece, Walk &walk, mlir::Value step,
+                     mlir::Value start);
+
   void makeStages(KernelShell &shell, const std::vector<std::int64_t> &stageAddresses);
   MappedOffset shifted(const MappedOffset &offset, const Stage &stage);
   MappedOffset readOffset(const MappedOffset &offset, const Stage &stage);
@@ -102,7 +117,7 @@ private:
   MappedOffset laidOut(KnownMaps &known,
                        llvm::function_ref<std::vector<std::int64_t>(const OperandTile &)> tableOf);
   mlir::Value fromPlain(mlir::Value linear);
-  GlobalAddress address(TileBuilder &tiles, int piece, const StepSource &step) const;
+  GlobalAddress address(TileBuilder &tiles, int piece, const StepSource &step);
   mlir::Value shortStepOffset(TileBuilder &tiles, int piece, mlir::Value lane, int elements) const;
 
   OperandTile tile;
@@ -114,6 +129,8 @@ private:
   std::vector<Stage> stages;                                           ///< by stage * halves + half
   std::map<std::pair<void *, std::int64_t>, mlir::Value> shiftedBases; ///< by base and shift
   std::vector<Piece> pieces;
+  std::map<int, mlir::Value> distances; ///< by rows
+  Walk scalarWalk, laneWalk;
   KnownMaps rowMaps, byteMaps, stagedMaps, waveMaps, fragmentMaps;
   /// By (fragment * slices + slice) * reads + read.
   std::vector<MappedOffset> fragments;

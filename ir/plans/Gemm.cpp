@@ -209,6 +209,12 @@ RegisterUse registerUse(const Gemm &gemm, const OperandTile &a, const OperandTil
   use.fragments += packedRegisters(b, pipeline);
   // When the epilogue begins, fragments and loads in flight are dead.
   use.fragments = std::max(use.fragments, resultRegisters(gemm, schedule) - use.staging);
+  if (schedule.split.k > 1 && schedule.split.reduce == Reduction::ordered &&
+      use.accumulatorsInAgpr) {
+    // Accumulators in VGPRs leave theirs to the sums; two groups of partial sums are in flight.
+    constexpr int groups = 2, registersPerLoad = 4;
+    use.fragments = std::max(use.fragments, groups * partialLoads * registersPerLoad - use.staging);
+  }
   return use;
 }
 

@@ -170,6 +170,12 @@ TEST(GemmRules, FactsCarryTheNumbers) {
   EXPECT_EQ(fact("gemm m=16 n=256 k=64", "gemm.1:tile=16x256x64,waves=1x4,a=lds,vb=4", "loadCount"),
             "33 loads of a wave a step, 64 destinations of direct loads in LDS; registers are "
             "enough for 48 and 40");
+  // 36, 16 loads of a (64 x 128 x 2 bytes / (4 x 64 x 4)) into two stages, 15 for each operand that
+  // walks along k, 4 inputs, 28.
+  EXPECT_EQ(fact("gemm m=20002 n=1001 k=701 a=km beta=1 epilogue=bias,add,mul",
+                 "gemm.1:tile=128x64x64,b=lds,va=4,vb=2,grid=persistent", "scalarRegisters"),
+            "about 138 SGPRs (32 destinations of direct loads in LDS, 4 inputs of the epilogue, a "
+            "persistent grid); a wave's are enough for 112");
   // A wave's 32 columns of bf16.
   EXPECT_EQ(fact("gemm m=256 n=256 k=64", "gemm.1:tile=128x64x64,waves=2x2,epi=lds", "usefulRows"),
             "epi=lds with 32 columns a wave makes rows of 64 bytes; of use from 128 on");
