@@ -8,13 +8,13 @@
 
 namespace kw {
 
-Expected<std::unique_ptr<Device>> makeDevice(std::string_view name) {
+Expected<std::unique_ptr<Device>> makeDevice(std::string_view name, double limitSeconds) {
   if (name == "emulated") {
     return makeEmulatedDevice();
   }
   if (name == "hip") {
-    return HipDevice::open().map(
-        [](std::unique_ptr<HipDevice> device) -> std::unique_ptr<Device> { return device; });
+    return HipDevice::open(limitSeconds)
+        .map([](std::unique_ptr<HipDevice> device) -> std::unique_ptr<Device> { return device; });
   }
   return badInput(fmt::format("device '{}' is unknown; accepted: emulated, hip", name));
 }

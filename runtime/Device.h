@@ -76,7 +76,10 @@ public:
 };
 
 std::unique_ptr<Device> makeEmulatedDevice();
+/// How long a GPU may take for a copy or a launch before its process is killed.
+constexpr double defaultLimitSeconds = 60;
 /// "emulated" or "hip"; the error lists the accepted names, or says what is missing for "hip".
-Expected<std::unique_ptr<Device>> makeDevice(std::string_view name);
+Expected<std::unique_ptr<Device>> makeDevice(std::string_view name,
+                                             double limitSeconds = defaultLimitSeconds);
 
 } // namespace kw

@@ -9,12 +9,11 @@
 #include "runtime/RandomValues.h"
 #include "runtime/Timings.h"
 
-#include <cerrno>
-#include <cstring>
 #include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <unistd.h>
 
 namespace kw {
 namespace {
@@ -40,25 +39,6 @@ Expected<std::vector<std::uint8_t>> readFile(const fs::path &file) {
     return badInput(fmt::format("{}: cannot be read", file.string()));
   }
   return bytes;
-}
-
-/// Written beside and renamed: the old file may be mapped as the buffer's own initial contents.
-Expected<void> writeFile(const fs::path &file, std::span<const std::uint8_t> bytes) {
-  fs::path unfinished = file;
-  unfinished += ".part";
-  std::ofstream stream(unfinished, std::ios::binary | std::ios::trunc);
-  stream.write(reinterpret_cast<const char *>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
-  stream.close();
-  std::error_code error;
-  if (stream) {
-    fs::rename(unfinished, file, error);
-  }
-  if (!stream || error) {
-    return failed(fmt::format("{}: cannot be written: {}", file.string(),
-                              error ? error.message() : strerror(errno)));
-  }
-  return {};
 }
 
 RandomSource randomSource(const BufferInit &init) {
@@ -101,33 +81,36 @@ Expected<HostBuffer> makeBuffer(const Buffer &buffer, const fs::path &folder) {
   return filled;
 }
 
-Expected<std::vector<HostBuffer>> makeBuffers(const Manifest &manifest, const fs::path &folder) {
-  std::vector<HostBuffer> buffers;
+/// What is filled or saved takes memory as large as it claims to be, all else what is touched; but
+/// kernels may touch all.
+Expected<void> checkMemory(const Manifest &manifest) {
+  const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
+  const std::uint64_t memory = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  std::uint64_t left = memory;
   for (const Buffer &buffer : manifest.buffers) {
-    Expected<HostBuffer> made = makeBuffer(buffer, folder);
-    if (!made) {
-      Error error = made.error();
-      error.message = fmt::format("buffer '{}': {}", buffer.name, error.message);
-      return tl::unexpected<Error>(std::move(error));
+    const auto bytes = static_cast<std::uint64_t>(buffer.bytes);
+    if (bytes > left) {
+      return failed(fmt::format("the buffers up to '{}' take more than this machine's {} bytes of "
+                                "memory",
+                                buffer.name, memory));
     }
-    buffers.push_back(std::move(*made));
+    left -= bytes;
   }
-  return buffers;
+  return {};
 }
 
-Expected<std::vector<SavedBuffer>> saveBuffers(const Manifest &manifest, const fs::path &folder,
+Expected<std::vector<SavedBuffer>> saveBuffers(const Manifest &manifest,
+                                               const std::vector<fs::path> &files,
                                                const std::vector<HostBuffer> &contents) {
   std::vector<SavedBuffer> saved;
   for (std::size_t i = 0; i < contents.size(); ++i) {
-    const Buffer &buffer = manifest.buffers[i];
-    if (buffer.save.empty()) {
+    if (files[i].empty()) {
       continue;
     }
-    const fs::path file = fs::absolute(folder / buffer.save).lexically_normal();
-    if (Expected<void> written = writeFile(file, contents[i].bytes()); !written) {
+    if (Expected<void> written = writeSaved(files[i], contents[i].bytes()); !written) {
       return tl::unexpected<Error>(written.error());
     }
-    saved.push_back({buffer.name, file.string(), buffer.bytes});
+    saved.push_back({manifest.buffers[i].name, files[i].string(), manifest.buffers[i].bytes});
   }
   return saved;
 }
@@ -178,18 +161,39 @@ Expected<void> checkGuards(const Manifest &manifest) {
   return {};
 }
 
+Expected<std::vector<HostBuffer>> fillBuffers(const Manifest &manifest, const fs::path &folder) {
+  if (Expected<void> fits = checkMemory(manifest); !fits) {
+    return tl::unexpected<Error>(fits.error());
+  }
+  std::vector<HostBuffer> buffers;
+  for (const Buffer &buffer : manifest.buffers) {
+    Expected<HostBuffer> made = makeBuffer(buffer, folder);
+    if (!made) {
+      Error error = made.error();
+      error.message = fmt::format("buffer '{}': {}", buffer.name, error.message);
+      return tl::unexpected<Error>(std::move(error));
+    }
+    buffers.push_back(std::move(*made));
+  }
+  return buffers;
+}
+
+std::vector<BufferView> viewsOf(const Manifest &manifest, std::span<HostBuffer> contents) {
+  std::vector<BufferView> views;
+  views.reserve(contents.size());
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    views.push_back({manifest.buffers[i].name, contents[i].bytes()});
+  }
+  return views;
+}
+
 Expected<TimedRun> runFromFresh(const CodeObject &object, const fs::path &folder, Device &device,
                                 const RunOptions &how) {
-  Expected<std::vector<HostBuffer>> contents = makeBuffers(object.manifest, folder);
+  Expected<std::vector<HostBuffer>> contents = fillBuffers(object.manifest, folder);
   if (!contents) {
     return tl::unexpected<Error>(contents.error());
   }
-  std::vector<BufferView> views;
-  views.reserve(contents->size());
-  for (std::size_t i = 0; i < contents->size(); ++i) {
-    views.push_back({object.manifest.buffers[i].name, (*contents)[i].bytes()});
-  }
-  Expected<RunResult> run = device.run(object, views, how);
+  Expected<RunResult> run = device.run(object, viewsOf(object.manifest, *contents), how);
   if (!run) {
     return tl::unexpected<Error>(run.error());
   }
@@ -200,6 +204,10 @@ Expected<LaunchOutcome> launch(const CodeObject &object, const fs::path &folder,
                                const LaunchOptions &options) {
   if (Expected<void> guarded = checkGuards(object.manifest); !guarded) {
     return tl::unexpected<Error>(guarded.error());
+  }
+  const Expected<std::vector<fs::path>> files = savedFiles(object.manifest, folder, options.save);
+  if (!files) {
+    return tl::unexpected<Error>(files.error());
   }
   if (options.schedules > 0 && device.name() != "emulated") {
     return badInput(fmt::format("the {} device has no say in its timing: schedules need the "
@@ -225,7 +233,7 @@ Expected<LaunchOutcome> launch(const CodeObject &object, const fs::path &folder,
     }
     run->result.findings = std::move(*findings);
   }
-  Expected<std::vector<SavedBuffer>> saved = saveBuffers(object.manifest, folder, run->contents);
+  Expected<std::vector<SavedBuffer>> saved = saveBuffers(object.manifest, *files, run->contents);
   if (!saved) {
     return tl::unexpected<Error>(saved.error());
   }

@@ -8,6 +8,7 @@
 #include "ir/CodeObject.h"
 #include "ir/support/Expected.h"
 #include "runtime/Device.h"
+#include "runtime/SavedFiles.h"
 #include "runtime/Timings.h"
 
 #include <cstdint>
@@ -26,6 +27,7 @@ struct LaunchOptions {
   std::uint64_t seed = 0; ///< order of waves; contents are seeded by the manifest
   int jobs = 1;
   int schedules = 0; ///< runs under adversarial time (Timings.h) after the first
+  SaveRequests save{};
 };
 
 struct SavedBuffer {
@@ -42,10 +44,17 @@ struct LaunchOutcome {
 };
 
 /// Fills the buffers as the manifest says, runs all launches, saves what is to be saved. Files are
-/// relative to `folder`, the manifest's. Guards are checked where the manifest names its problem,
-/// whose sizes they speak of.
+/// relative to `folder`, the manifest's; nothing is written outside of it unless options.save says
+/// so. Guards are checked
+/// where the manifest names its problem, whose sizes they speak of.
 Expected<LaunchOutcome> launch(const CodeObject &object, const std::filesystem::path &folder,
                                Device &device, const LaunchOptions &options);
+
+/// Contents of the manifest's buffers before the first launch. failed() if together they are larger
+/// than the machine's memory.
+Expected<std::vector<HostBuffer>> fillBuffers(const Manifest &manifest,
+                                              const std::filesystem::path &folder);
+std::vector<BufferView> viewsOf(const Manifest &manifest, std::span<HostBuffer> contents);
 
 /// One run of all launches over buffers filled as the manifest says, which are handed back.
 Expected<TimedRun> runFromFresh(const CodeObject &object, const std::filesystem::path &folder,

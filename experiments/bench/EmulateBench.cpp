@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Compile.h"
 #include "experiments/bench/Problems.h"
+#include "runtime/Launcher.h"
 #include "runtime/Validator.h"
 #include "runtime/emulator/Emulator.h"
 
@@ -47,6 +48,44 @@ void emulate(benchmark::State &state) {
                  (options.strict ? " strict" : ""));
 }
 BENCHMARK(emulate)->ArgsProduct({{0, 1}, {0, 1}})->Unit(benchmark::kMillisecond);
+
+/// The same kernels over all workgroups of a larger problem, with one job and with two. Counters:
+/// how many times faster two are by the clock on the wall, and GFLOP/s of two.
+void emulateTwoJobs(benchmark::State &state) {
+  const char *subject = "gemm m=1024 n=1024 k=1024 dtype=bf16 b=nk";
+  const char *decisions = state.range(0) ? "gemm.1:tile=256x256x64,waves=2x4,xcd=0,group=0"
+                                         : "gemm.1:tile=64x64x64,waves=2x2,xcd=0,group=0";
+  const Expected<Compiled> compiled = compile(problem(subject), schedule(decisions), gfx950());
+  if (!compiled) {
+    state.SkipWithError(compiled.error().message.c_str());
+    return;
+  }
+  const std::unique_ptr<Device> device = makeEmulatedDevice();
+  double seconds[3] = {};
+  double flops = 0;
+  for (auto _ : state) {
+    for (const int jobs : {1, 2}) {
+      RunOptions how;
+      how.strict = state.range(1) != 0;
+      how.jobs = jobs;
+      const Expected<TimedRun> run = runFromFresh(compiled->object, ".", *device, how);
+      if (!run || !run->result.findings.empty()) {
+        state.SkipWithError(run ? "findings" : run.error().message.c_str());
+        return;
+      }
+      seconds[jobs] += run->result.seconds;
+      flops = run->result.matrixFlops;
+    }
+  }
+  state.counters["ratio"] = seconds[1] / seconds[2];
+  state.counters["emulated_gflops"] =
+      flops * static_cast<double>(state.iterations()) / seconds[2] / 1e9;
+  state.SetLabel(std::string(decisions) + (state.range(1) ? " strict" : ""));
+}
+BENCHMARK(emulateTwoJobs)
+    ->ArgsProduct({{0, 1}, {0, 1}})
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 
 /// A loop of eight plain vector instructions and three scalar ones, 8192 times.
 constexpr std::uint32_t vectorLoop[] = {

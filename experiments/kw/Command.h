@@ -48,6 +48,7 @@ RunCommand addCompile(CLI::App &app, const CommonOptions &common);
 RunCommand addEstimate(CLI::App &app, const CommonOptions &common);
 RunCommand addExport(CLI::App &app, const CommonOptions &common);
 RunCommand addLaunch(CLI::App &app, const CommonOptions &common);
+RunCommand addMeasure(CLI::App &app, const CommonOptions &common);
 RunCommand addMutate(CLI::App &app, const CommonOptions &common);
 RunCommand addNotYet(CLI::App &app, const CommonOptions &common);
 RunCommand addResume(CLI::App &app, const CommonOptions &common);

@@ -40,7 +40,7 @@ std::span<const Command> commands() {
       {"resume", "go on with an interrupted run", addResume},
       {"targets", "list the GPUs that are known", addTargets},
       {"simulate", "time a code object without a GPU", addNotYet},
-      {"measure", "time a code object on a GPU", addNotYet},
+      {"measure", "time a code object on a GPU", addMeasure},
       {"replay", "run a strategy on a recorded space", addNotYet},
       {"import", "store timings of others", addNotYet},
       {"calibrate", "fit the model to measured timings", addNotYet},

@@ -18,7 +18,21 @@ struct Options {
   std::string path, device = "emulated";
   bool strict = true;
   int schedules = 0;
+  double limitSeconds = defaultLimitSeconds;
+  std::vector<std::string> save;
 };
+
+Expected<SaveRequests> saveRequests(const std::vector<std::string> &words) {
+  SaveRequests requests;
+  for (const std::string &word : words) {
+    const std::size_t sign = word.find('=');
+    if (sign == std::string::npos || sign == 0) {
+      return badInput(fmt::format("--save {}: expected BUFFER=FILE", word));
+    }
+    requests[word.substr(0, sign)] = word.substr(sign + 1);
+  }
+  return requests;
+}
 
 Json launchJson(const LaunchOutcome &outcome) {
   Json outputs = Json::array();
@@ -53,13 +67,17 @@ Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
   if (!loaded) {
     return tl::unexpected(loaded.error());
   }
-  const Expected<std::unique_ptr<Device>> device = makeDevice(options.device);
+  const Expected<std::unique_ptr<Device>> device = makeDevice(options.device, options.limitSeconds);
   if (!device) {
     return tl::unexpected(device.error());
   }
+  Expected<SaveRequests> requests = saveRequests(options.save);
+  if (!requests) {
+    return tl::unexpected(requests.error());
+  }
   const Expected<LaunchOutcome> outcome =
       launch(loaded->object, loaded->manifestFile.parent_path(), **device,
-             {options.strict, common.seed, common.jobs, options.schedules});
+             {options.strict, common.seed, common.jobs, options.schedules, std::move(*requests)});
   if (!outcome) {
     return tl::unexpected(outcome.error());
   }
@@ -78,9 +96,15 @@ RunCommand addLaunch(CLI::App &app, const CommonOptions &common) {
   app.add_option("--device", options->device, "emulated or hip")->capture_default_str();
   app.add_flag("--strict,!--no-strict", options->strict,
                "report what hardware does not forgive (default)");
+  app.add_option("--limit", options->limitSeconds,
+                 "hip: seconds for a copy or launch, or it counts as hung")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 1e6));
   app.add_option("--schedules", options->schedules,
                  "runs more under adversarial time whose outputs must be the same")
       ->check(CLI::Range(0, 10'000));
+  app.add_option("--save", options->save,
+                 "BUFFER=FILE: save a buffer anywhere; a manifest's `save` stays in its folder");
   return [options, &common] { return run(*options, common); };
 }
 

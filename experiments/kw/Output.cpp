@@ -11,14 +11,31 @@
 
 namespace kw {
 
-Expected<void> printText(std::string_view text) {
+namespace {
+
+/// Names from foreign files may hold anything; a terminal must not obey them.
+std::string printable(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    const bool isControl = (code < 0x20 && c != '\n' && c != '\t') || code == 0x7f;
+    result += isControl ? fmt::format("\\x{:02x}", code) : std::string(1, c);
+  }
+  return result;
+}
+
+Expected<void> write(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     return failed(fmt::format("stdout: {}", std::strerror(errno)));
   }
   return {};
 }
 
-Expected<void> printDocument(const Json &json) { return printText(printJson(json, 1) + "\n"); }
+} // namespace
+
+Expected<void> printText(std::string_view text) { return write(printable(text)); }
+
+Expected<void> printDocument(const Json &json) { return write(printJson(json, 1) + "\n"); }
 
 Expected<void> print(const CommonOptions &common, const Json &json, std::string_view text) {
   return common.json ? printDocument(json) : printText(text);
@@ -28,7 +45,7 @@ void printError(const Error &error, bool json) {
   // Messages of LLVM may have several lines; what is printed is one.
   std::string message = error.message;
   std::replace(message.begin(), message.end(), '\n', ' ');
-  fmt::print(stderr, "kw: {}\n", message);
+  fmt::print(stderr, "kw: {}\n", printable(message));
   if (json) {
     constexpr std::string_view kinds[] = {"bad_input", "nothing_legal", "failed"};
     const Json document = {

@@ -17,6 +17,7 @@ struct Options {
   std::string path, device = "emulated";
   bool strict = true, full = false;
   int schedules = 0;
+  double limitSeconds = defaultLimitSeconds;
 };
 
 std::string validationText(const Validation &validation, const std::string &problem,
@@ -45,7 +46,7 @@ Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
   if (!target) {
     return tl::unexpected(target.error());
   }
-  const Expected<std::unique_ptr<Device>> device = makeDevice(options.device);
+  const Expected<std::unique_ptr<Device>> device = makeDevice(options.device, options.limitSeconds);
   if (!device) {
     return tl::unexpected(device.error());
   }
@@ -80,6 +81,10 @@ RunCommand addValidate(CLI::App &app, const CommonOptions &common) {
   app.add_flag("--strict,!--no-strict", options->strict,
                "report what hardware does not forgive (default)");
   app.add_flag("--full", options->full, "check every output element");
+  app.add_option("--limit", options->limitSeconds,
+                 "hip: seconds for a copy or launch, or it counts as hung")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 1e6));
   app.add_option("--schedules", options->schedules,
                  "runs more under adversarial time whose outputs must be the same")
       ->check(CLI::Range(0, 10'000));

@@ -4,6 +4,7 @@
 
 #include "experiments/store/Schema.h"
 #include "experiments/support/Files.h"
+#include "experiments/support/FirstError.h"
 #include "experiments/trials/TrialMessage.h"
 
 #include <ctime>
@@ -14,11 +15,11 @@ namespace kw {
 
 namespace fs = std::filesystem;
 
-namespace {
-
 std::string nowUtc() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
+
+namespace {
 
 void bindOptional(Statement &statement, int position, const std::string &text) {
   if (text.empty()) {
@@ -57,6 +58,10 @@ constexpr const char *addResult =
     "INSERT INTO result (rung, key, state, error, value, artifact, created) "
     "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (rung, key) DO UPDATE SET state = ?3, "
     "error = ?4, value = ?5, artifact = ?6, created = ?7 RETURNING id";
+constexpr const char *addDevice =
+    "INSERT INTO device (name, detail) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET "
+    "detail = ?2 RETURNING id";
+constexpr const char *setDevice = "UPDATE result SET device = ?2 WHERE id = ?1";
 constexpr const char *addTrial =
     "INSERT INTO trial (run, rung, schedule, state, error, result, seconds, created) "
     "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (run, rung, schedule) DO UPDATE SET "
@@ -296,6 +301,29 @@ Expected<std::int64_t> Store::writeResult(const ResultRecord &result) {
   const std::int64_t id = row.integer(0);
   row.reset();
   return id;
+}
+
+Expected<void> Store::keep(const ResultRecord &result, const std::string &device,
+                           const Json &detail) {
+  Expected<Transaction> transaction = Transaction::begin(database);
+  if (!transaction) {
+    return tl::unexpected(transaction.error());
+  }
+  const Expected<std::int64_t> written = writeResult(result);
+  const Expected<Statement *> add = statement(sql::addDevice);
+  const Expected<Statement *> set = statement(sql::setDevice);
+  if (const Error *error = firstError(written, add, set)) {
+    return tl::unexpected(*error);
+  }
+  if (const Expected<bool> row = (*add)->bind(1, device).bind(2, printJson(detail)).step(); !row) {
+    return tl::unexpected(row.error());
+  }
+  const std::int64_t id = (*add)->integer(0);
+  (*add)->reset();
+  if (Expected<void> done = (*set)->bind(1, *written).bind(2, id).run(); !done) {
+    return done;
+  }
+  return transaction->commit();
 }
 
 Expected<void> Store::record(const TrialRecord &trial, const std::optional<ResultRecord> &result) {

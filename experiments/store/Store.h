@@ -52,6 +52,9 @@ struct TrialRecord {
   double seconds = 0; ///< of the run's clock when it was written
 };
 
+/// The time in UTC, ISO 8601, as the store writes it.
+std::string nowUtc();
+
 class Store {
 public:
   enum class Access { read, write };
@@ -79,6 +82,9 @@ public:
   Expected<std::optional<ResultRecord>> findResult(Rung rung, const std::string &key);
   /// The trial and its result, if it has one to keep: one transaction.
   Expected<void> record(const TrialRecord &trial, const std::optional<ResultRecord> &result);
+  /// A result of no run, with the device that it was found on: one transaction. An older one of the
+  /// same rung and key is replaced.
+  Expected<void> keep(const ResultRecord &result, const std::string &device, const Json &detail);
   /// In the order recorded.
   Expected<std::vector<TrialRecord>> trials(const std::string &run);
 

@@ -28,6 +28,11 @@ using Elf = llvm::object::ELF64LEFile;
 
 /// No code object of ours is larger; what claims to be is broken.
 constexpr std::uint64_t maxSegmentBytes = std::uint64_t{1} << 30;
+/// Kernels may share code (each that jumps gets all of its segment), but headers that name the same
+/// bytes over and over must not make work without end: this many times the file is decoded.
+constexpr std::uint64_t maxDecodings = 64, smallFile = std::uint64_t{1} << 14;
+/// Per work-item: what a wave's share of COMPUTE_TMPRING_SIZE can hold, 8191 KiB.
+constexpr std::uint32_t maxScratch = 8191 * 1024 / laneCount, maxKernarg = 1u << 20;
 
 template <class T> tl::unexpected<Error> broken(llvm::Expected<T> &result) {
   return badInput("broken code object: " + llvm::toString(result.takeError()));
@@ -61,6 +66,7 @@ private:
 class Loader {
 public:
   Expected<std::shared_ptr<const CodeImage>> load(std::span<const std::uint8_t> bytes) {
+    decodable = maxDecodings * std::max<std::uint64_t>(bytes.size(), smallFile);
     auto elf =
         Elf::create(llvm::StringRef(reinterpret_cast<const char *>(bytes.data()), bytes.size()));
     if (!elf) {
@@ -102,6 +108,7 @@ private:
     if (!headers) {
       return broken(headers);
     }
+    std::uint64_t left = elf.getBufSize();
     for (const auto &header : *headers) {
       if (header.p_type != llvm::ELF::PT_LOAD) {
         continue;
@@ -115,6 +122,10 @@ private:
       if (isBroken) {
         return badInput("broken code object: a segment of impossible size");
       }
+      if (contents->size() > left) {
+        return badInput("broken code object: its segments overlap");
+      }
+      left -= contents->size();
       Segment segment;
       segment.address = header.p_vaddr;
       segment.memoryBytes = header.p_memsz;
@@ -312,11 +323,10 @@ private:
     read(52, descriptor.rsrc2);
     read(56, descriptor.properties);
     read(58, descriptor.kernargPreload);
-    constexpr std::uint32_t maxScratch = 1u << 20, maxKernarg = 1u << 20;
-    if (descriptor.scratchBytes > maxScratch || descriptor.kernargBytes > maxKernarg) {
+    const std::uint32_t kernargBytes = std::max(descriptor.kernargBytes, kernel.facts.kernargBytes);
+    if (descriptor.scratchBytes > maxScratch || kernargBytes > maxKernarg) {
       return badInput(fmt::format("kernel {} asks for {} bytes of scratch and {} of arguments",
-                                  kernel.facts.name, descriptor.scratchBytes,
-                                  descriptor.kernargBytes));
+                                  kernel.facts.name, descriptor.scratchBytes, kernargBytes));
     }
     kernel.entry = symbol->second.first + static_cast<std::uint64_t>(descriptor.entryOffset);
     return std::monostate();
@@ -333,21 +343,27 @@ private:
     const auto symbol = symbols.find(kernel.facts.name);
     const bool sized = symbol != symbols.end() && symbol->second.first == kernel.entry &&
                        symbol->second.second >= 4;
-    decodeKernel(disassembler,
-                 sized ? code.first(std::min<std::uint64_t>(code.size(), symbol->second.second))
-                       : code,
-                 kernel);
+    code = sized ? code.first(std::min<std::uint64_t>(code.size(), symbol->second.second)) : code;
+    if (auto done = chargeDecoding(code.size()); !done) {
+      return done;
+    }
+    decodeKernel(disassembler, code, kernel);
     const bool jumps = std::any_of(kernel.ops.begin(), kernel.ops.end(), [&](const Op &op) {
       return kernel.names[op.index].starts_with("S_SETPC") ||
              kernel.names[op.index].starts_with("S_SWAPPC");
     });
-    if (jumps) {
-      decodeWholeSegment(disassembler, kernel);
+    return jumps ? decodeWholeSegment(disassembler, kernel) : std::monostate();
+  }
+
+  Done chargeDecoding(std::uint64_t bytes) {
+    if (bytes > decodable) {
+      return badInput("broken code object: too many kernels share the same code");
     }
+    decodable -= bytes;
     return std::monostate();
   }
 
-  void decodeWholeSegment(const Disassembler &disassembler, KernelCode &kernel) {
+  Done decodeWholeSegment(const Disassembler &disassembler, KernelCode &kernel) {
     for (const Segment &segment : image->segments) {
       if (kernel.entry < segment.address ||
           kernel.entry - segment.address >= segment.bytes.size()) {
@@ -358,18 +374,23 @@ private:
       whole.descriptor = kernel.descriptor;
       whole.entry = kernel.entry;
       whole.begin = segment.address;
+      if (auto done = chargeDecoding(segment.bytes.size()); !done) {
+        return done;
+      }
       decodeKernel(disassembler, segment.bytes, whole);
       const std::int32_t entryOp = whole.opAt[(kernel.entry - segment.address) / 4];
       if (entryOp >= 0) {
         whole.entryOp = static_cast<std::uint32_t>(entryOp);
         kernel = std::move(whole);
       }
-      return;
+      break;
     }
+    return std::monostate();
   }
 
   std::shared_ptr<CodeImage> image = std::make_shared<CodeImage>();
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> symbols; ///< address, size
+  std::uint64_t decodable = 0; ///< bytes of code that may still be decoded
 };
 
 } // namespace
@@ -377,14 +398,12 @@ private:
 } // namespace detail
 
 Expected<LoadedCode> LoadedCode::load(std::span<const std::uint8_t> elf) {
-  // LLVM's reader wants aligned headers.
-  std::vector<std::uint64_t> aligned((elf.size() + 7) / 8);
   if (elf.empty()) {
     return badInput("code object is empty");
   }
-  std::memcpy(aligned.data(), elf.data(), elf.size());
-  auto image =
-      detail::Loader().load({reinterpret_cast<const std::uint8_t *>(aligned.data()), elf.size()});
+  // LLVM's reader wants aligned headers; a vector's memory is aligned for all of them.
+  const std::vector<std::uint8_t> aligned(elf.begin(), elf.end());
+  auto image = detail::Loader().load(aligned);
   if (!image) {
     return tl::unexpected<Error>(image.error());
   }

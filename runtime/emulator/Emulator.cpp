@@ -22,8 +22,9 @@ namespace {
 using namespace detail;
 
 /// Workgroups of a communicating kernel that are live at the same time. More than any tile's
-/// slices; bounded by memory (half a megabyte a workgroup and more).
+/// slices; bounded by memory (half a megabyte a workgroup and more, and its scratch).
 constexpr std::size_t residentWorkgroups = 64;
+constexpr std::uint64_t residentScratchBytes = std::uint64_t{1} << 30;
 /// Instructions of all residents together without any progress that make a hang.
 constexpr std::uint64_t patience = 100'000'000;
 /// Instructions after which the next resident workgroup has its turn.
@@ -225,6 +226,14 @@ struct Tally {
     matrixFlops += other.matrixFlops;
     addError(other.error, other.errorWorkgroup);
   }
+  /// A hang ends the launch: what later workgroups did by then is a matter of chance.
+  void dropBehindHang() {
+    std::uint64_t last = ~std::uint64_t{0};
+    for (const auto &[key, first] : findings) {
+      last = key.second == FindingKind::hang ? std::min(last, first.workgroup) : last;
+    }
+    std::erase_if(findings, [&](const auto &entry) { return entry.second.workgroup > last; });
+  }
 };
 
 class Runner {
@@ -236,9 +245,13 @@ public:
   }
 
   Tally run() {
-    if (context.kernel->communicates) {
-      return runInterleaved();
-    }
+    Tally result = context.kernel->communicates ? runInterleaved() : runParallel();
+    result.dropBehindHang();
+    return result;
+  }
+
+private:
+  Tally runParallel() {
     const std::uint64_t jobs =
         std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::max(1, context.options.jobs)), 1,
                                   std::max<std::uint64_t>(1, total));
@@ -258,7 +271,6 @@ public:
     return result;
   }
 
-private:
   std::uint64_t linearOf(std::uint64_t i) const {
     return context.options.workgroups.empty() ? i : context.options.workgroups[i];
   }
@@ -269,6 +281,12 @@ private:
       return linearOf(context.options.seed & 1 ? total - 1 - rotated : rotated);
     }
     return linearOf(i);
+  }
+  std::size_t residentLimit() const {
+    const auto &block = context.launch.block;
+    const std::uint64_t scratch = std::uint64_t{block[0]} * block[1] * block[2] *
+                                  std::max(1u, context.kernel->descriptor.scratchBytes);
+    return std::clamp<std::uint64_t>(residentScratchBytes / scratch, 1, residentWorkgroups);
   }
   void start(Workgroup &group, std::uint64_t linear) const {
     const auto &grid = context.launch.grid;
@@ -286,7 +304,7 @@ private:
       while (!group.run(~std::uint64_t{0} >> 1)) {
       }
       tally.add(group, linear);
-      failed = failed || !group.error.empty();
+      failed = failed || !group.error.empty() || group.hangs();
     }
   }
 
@@ -306,8 +324,9 @@ private:
     std::minstd_rand turns(static_cast<std::uint32_t>(context.options.seed) + 1);
     turns.discard(3);
     idle = 0;
-    while (tally.error.empty() && (started < total || !residents.empty())) {
-      while (residents.size() < residentWorkgroups && started < total) {
+    const std::size_t limit = residentLimit();
+    while (tally.error.empty() && !failed && (started < total || !residents.empty())) {
+      while (residents.size() < limit && started < total) {
         const std::uint64_t linear = orderedOf(started++);
         residents.push_back({std::make_unique<Workgroup>(context), linear});
         residents.back().group->records = &records;
@@ -319,6 +338,7 @@ private:
       for (std::size_t i = first; i < residents.size();) {
         if (advance(residents[i], wild ? std::uint64_t{16} << turns() / 16 % 12 : quantum)) {
           tally.add(*residents[i].group, residents[i].linear);
+          failed = failed || residents[i].group->hangs();
           residents.erase(residents.begin() + static_cast<std::ptrdiff_t>(i));
         } else {
           ++i;
@@ -348,7 +368,7 @@ private:
   std::uint64_t total = 0;
   std::uint64_t idle = 0; ///< instructions since any resident has advanced
   std::atomic<std::uint64_t> next{0};
-  std::atomic<bool> failed{false};
+  std::atomic<bool> failed{false}; ///< or hangs: no more workgroups
 };
 
 } // namespace

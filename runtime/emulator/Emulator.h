@@ -122,7 +122,8 @@ struct EmulatorOptions {
   /// Strict: `lastWriter` tells who wrote the byte at this emulated address last; 0: none.
   std::uint64_t watch = 0;
   int jobs = 1; ///< threads; results do not depend on it
-  /// A wave that executes more instructions than this is reported as a hang.
+  /// A wave that executes more instructions than this is reported as a hang and ends the launch:
+  /// workgroups that have not begun do not run.
   std::uint64_t instructionBudget = 200'000'000;
   /// Run only these workgroups (linear ids, x fastest); empty: the whole grid.
   std::vector<std::uint64_t> workgroups;

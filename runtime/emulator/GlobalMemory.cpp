@@ -5,38 +5,9 @@
 #include <algorithm>
 #include <cassert>
 #include <fmt/core.h>
-#include <sys/mman.h>
 #include <utility>
 
 namespace kw {
-
-Expected<LazyPages> LazyPages::reserve(std::size_t bytes) {
-  LazyPages result;
-  const std::size_t size = std::max<std::size_t>(bytes, 1);
-  void *pages = mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (pages == MAP_FAILED) {
-    return failed(fmt::format("cannot reserve {} bytes of memory", bytes));
-  }
-  result.pages = static_cast<std::uint8_t *>(pages);
-  result.bytes = size;
-  return result;
-}
-
-LazyPages::LazyPages(LazyPages &&other) noexcept
-    : pages(std::exchange(other.pages, nullptr)), bytes(std::exchange(other.bytes, 0)) {}
-
-LazyPages &LazyPages::operator=(LazyPages &&other) noexcept {
-  std::swap(pages, other.pages);
-  std::swap(bytes, other.bytes);
-  return *this;
-}
-
-LazyPages::~LazyPages() {
-  if (pages) {
-    munmap(pages, bytes);
-  }
-}
 
 // Slot 0 stays empty, so that null and small addresses are unmapped.
 GlobalMemory::GlobalMemory() : slots(1, nullptr) {}
@@ -89,12 +60,11 @@ Expected<std::uint64_t> GlobalMemory::place(std::unique_ptr<Allocation> allocati
                               allocation->name, allocation->bytes));
   }
   if (contents == Contents::uninitialised) {
-    auto shadow = LazyPages::reserve(allocation->bytes / 8 + 1);
-    if (!shadow) {
-      return tl::unexpected<Error>(shadow.error());
+    auto flags = ByteFlags::reserve(allocation->bytes);
+    if (!flags) {
+      return tl::unexpected<Error>(flags.error());
     }
-    allocation->shadow = std::move(*shadow);
-    allocation->initialised = ByteFlags(allocation->shadow.data());
+    allocation->initialised = std::move(*flags);
   }
   allocation->base = static_cast<std::uint64_t>(first) << slotBits;
   if (slots.size() < first + needed) {

@@ -7,6 +7,8 @@
 #pragma once
 
 #include "ir/support/Expected.h"
+#include "runtime/emulator/ByteFlags.h"
+#include "runtime/emulator/LazyPages.h"
 
 #include <atomic>
 #include <cstddef>
@@ -18,58 +20,6 @@
 #include <vector>
 
 namespace kw {
-
-/// Anonymous pages, zero until touched.
-class LazyPages {
-public:
-  LazyPages() = default;
-  static Expected<LazyPages> reserve(std::size_t bytes);
-  LazyPages(LazyPages &&other) noexcept;
-  LazyPages &operator=(LazyPages &&other) noexcept;
-  ~LazyPages();
-  std::uint8_t *data() const { return pages; }
-  std::size_t size() const { return bytes; }
-
-private:
-  std::uint8_t *pages = nullptr;
-  std::size_t bytes = 0;
-};
-
-/// A flag for each byte of an allocation, eight to a byte. Threads may set neighbours.
-class ByteFlags {
-public:
-  ByteFlags() = default;
-  explicit ByteFlags(std::uint8_t *bits) : bits(bits) {}
-  /// False: there are none, all count as set.
-  explicit operator bool() const { return bits != nullptr; }
-  bool all(std::uint64_t first, std::uint64_t count) const {
-    bool set = true;
-    forEach(first, count, [&](std::uint8_t &byte, std::uint8_t mask) {
-      set &= (__atomic_load_n(&byte, __ATOMIC_RELAXED) & mask) == mask;
-    });
-    return set;
-  }
-  void set(std::uint64_t first, std::uint64_t count) const {
-    forEach(first, count, [](std::uint8_t &byte, std::uint8_t mask) {
-      if (mask == 0xff) {
-        __atomic_store_n(&byte, mask, __ATOMIC_RELAXED);
-      } else {
-        __atomic_fetch_or(&byte, mask, __ATOMIC_RELAXED);
-      }
-    });
-  }
-
-private:
-  template <class F> void forEach(std::uint64_t first, std::uint64_t count, F f) const {
-    for (const std::uint64_t end = first + count; first < end;) {
-      const std::uint64_t next = first / 8 * 8 + 8 < end ? first / 8 * 8 + 8 : end;
-      const unsigned mask = ((1u << (next - first)) - 1) << first % 8;
-      f(bits[first / 8], static_cast<std::uint8_t>(mask));
-      first = next;
-    }
-  }
-  std::uint8_t *bits = nullptr;
-};
 
 class GlobalMemory {
 public:
@@ -93,7 +43,7 @@ public:
     ByteFlags initialised; ///< none when everything counts as initialised
     bool readOnly = false;
     bool isInput = false; ///< the host expects no stores
-    LazyPages data, shadow;
+    LazyPages data;
     std::unique_ptr<Stamps> stamps;
   };
 

@@ -85,7 +85,7 @@ ClockRef snapshot(Wave &wave) {
 std::uint32_t recordOf(Wave &wave, const Op &op, const GlobalUse &use) {
   WaveOrder &order = wave.order;
   Workgroup &group = *wave.group;
-  Record record{.group = group.linear,
+  Record record{.group = static_cast<std::uint32_t>(group.linear),
                 .op = op.index,
                 .wave = static_cast<std::uint8_t>(wave.id),
                 .writes = use.writes,
@@ -121,7 +121,7 @@ Relation relate(const Wave &wave, const GlobalUse &use, const Record &before) {
   if (!group.context.kernel->communicates) {
     return Relation::unordered;
   }
-  const std::uint64_t uid = before.group * maxGroupWaves + before.wave;
+  const std::uint64_t uid = std::uint64_t{before.group} * maxGroupWaves + before.wave;
   const bool needsBack = before.writes && !before.through && before.group != group.linear;
   const auto covers = [&](const Reach &reach) {
     return before.clock <= (needsBack ? reach.back : reach.through);
@@ -222,46 +222,6 @@ std::uint32_t meet(Wave &wave, const GlobalUse &use, std::uint32_t record, std::
 }
 
 } // namespace
-
-void Reach::join(const Reach &other) {
-  issued = std::max(issued, other.issued);
-  through = std::max(through, other.through);
-  back = std::max(back, other.back);
-}
-
-const Reach *VectorClock::find(std::uint64_t uid) const {
-  const auto at = std::lower_bound(entries.begin(), entries.end(), uid,
-                                   [](const auto &entry, auto id) { return entry.first < id; });
-  return at != entries.end() && at->first == uid ? &at->second : nullptr;
-}
-
-void VectorClock::raise(std::uint64_t uid, const Reach &reach) {
-  const auto at = std::lower_bound(entries.begin(), entries.end(), uid,
-                                   [](const auto &entry, auto id) { return entry.first < id; });
-  if (at != entries.end() && at->first == uid) {
-    at->second.join(reach);
-  } else {
-    entries.insert(at, {uid, reach});
-  }
-}
-
-void VectorClock::join(const VectorClock &other) {
-  std::vector<std::pair<std::uint64_t, Reach>> merged;
-  merged.reserve(entries.size() + other.entries.size());
-  auto a = entries.begin();
-  auto b = other.entries.begin();
-  while (a != entries.end() || b != other.entries.end()) {
-    if (b == other.entries.end() || (a != entries.end() && a->first < b->first)) {
-      merged.push_back(*a++);
-    } else if (a == entries.end() || b->first < a->first) {
-      merged.push_back(*b++);
-    } else {
-      merged.push_back(*a++);
-      merged.back().second.join((b++)->second);
-    }
-  }
-  entries = std::move(merged);
-}
 
 GlobalUse GlobalUse::of(const Op &op) {
   GlobalUse use;

@@ -25,6 +25,7 @@
 
 #include "runtime/emulator/GlobalMemory.h"
 #include "runtime/emulator/Op.h"
+#include "runtime/emulator/VectorClock.h"
 
 #include <array>
 #include <atomic>
@@ -43,26 +44,7 @@ struct LaunchContext;
 struct Wave;
 struct Workgroup;
 
-/// Up to which interval of another wave accesses were issued, completed or written through, written
-/// back.
-struct Reach {
-  std::uint32_t issued = 0, through = 0, back = 0;
-  void join(const Reach &other);
-};
-
-/// By wave of the launch (WaveOrder::uid), sorted.
-class VectorClock {
-public:
-  const Reach *find(std::uint64_t uid) const;
-  void raise(std::uint64_t uid, const Reach &reach);
-  void join(const VectorClock &other);
-
-private:
-  std::vector<std::pair<std::uint64_t, Reach>> entries;
-};
 using ClockRef = std::shared_ptr<const VectorClock>;
-
-constexpr int maxGroupWaves = 16;
 
 /// A wave's part. `known` goes out with a release; `seen` is ordered before what it does next,
 /// `acquired` also for loads through its caches.
@@ -97,10 +79,10 @@ struct WaveOrder {
 class AccessLog {
 public:
   struct Record {
-    std::uint64_t group = 0;
+    std::uint32_t group = 0; ///< a launch has less than 2^32
     std::uint32_t clock = 0, op = 0, released = 0;
     std::uint8_t wave = 0;
-    bool writes = false, through = false, atomic = false, rmw = false;
+    bool writes : 1 = false, through : 1 = false, atomic : 1 = false, rmw : 1 = false;
   };
   /// Indices that one workgroup may fill.
   struct Block {
@@ -119,7 +101,7 @@ public:
   const bool parallel; ///< workgroups run in several threads
 
 private:
-  static constexpr std::uint32_t chunkSize = 1024, chunkLimit = 6144; // 200 MB
+  static constexpr std::uint32_t chunkSize = 1024, chunkLimit = 6144; // 126 MB
   using Chunk = std::array<Record, chunkSize>;
   std::array<std::unique_ptr<Chunk>, chunkLimit> chunks;
   std::uint32_t used = 0;

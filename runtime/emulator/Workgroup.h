@@ -43,6 +43,8 @@ struct Workgroup {
   bool run(std::uint64_t instructions);
   /// Every workgroup waits: reports the first wave that does.
   void reportHang();
+  /// A wave spent its budget.
+  bool hangs() const { return stopped; }
 
   const LaunchContext &context;
   const Op *ops;

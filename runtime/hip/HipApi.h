@@ -32,15 +32,20 @@ struct PropertiesLayout {
   std::size_t globalBytes;    ///< size_t
   std::size_t warpSize;       ///< int, work-items of a wave
   std::size_t workgroupLimit; ///< int, work-items
+  std::size_t clockRate;      ///< int, kHz: the highest of the engine
   std::size_t computeUnits;   ///< int
 };
 inline constexpr PropertiesLayout propertiesOfHip6{
-    "hipGetDevicePropertiesR0600", 1472, 0, 1160, 288, 308, 320, 388};
+    "hipGetDevicePropertiesR0600", 1472, 0, 1160, 288, 308, 320, 348, 388};
 inline constexpr PropertiesLayout propertiesOfHip5{
-    "hipGetDeviceProperties", 792, 0, 396, 256, 276, 280, 336};
+    "hipGetDeviceProperties", 792, 0, 396, 256, 276, 280, 308, 336};
 
 using Module = void *;
 using Function = void *;
 using Stream = void *; ///< null: the default stream
+using Event = void *;
+
+/// How the emulated library's device is called: its times are no GPU's.
+inline constexpr const char *emulatorName = "Kernelwright emulator of gfx950";
 
 } // namespace kw::hip

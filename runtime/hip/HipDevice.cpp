@@ -2,18 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/hip/HipDevice.h"
 
-#include "runtime/Kernarg.h"
-#include "runtime/emulator/Emulator.h"
+#include "runtime/hip/Disposable.h"
+#include "runtime/hip/HipModule.h"
 
 #include <algorithm>
 #include <cassert>
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 namespace kw {
 namespace {
-
-constexpr int firstDevice = 0;
 
 /// The buffers of a manifest in the GPU's memory.
 class DeviceBuffers {
@@ -27,8 +28,9 @@ public:
     }
   }
 
-  Expected<void> copyIn(std::span<const BufferView> views) {
+  Expected<void> copyIn(std::span<const BufferView> views, const Heartbeat &heartbeat) {
     for (const BufferView &view : views) {
+      heartbeat(fmt::format("copying '{}' to the device", view.name));
       void *device = nullptr;
       // HIP gives null for no bytes, which a kernel may not even be handed.
       const std::size_t bytes = std::max<std::size_t>(view.bytes.size(), 1);
@@ -48,14 +50,18 @@ public:
     return {};
   }
 
-  Expected<void> copyOut() const {
+  /// One after another to `to`.
+  Expected<void> copyOut(std::uint8_t *to, const Heartbeat &heartbeat) const {
     for (const Copy &copy : copies) {
-      if (auto done = library.check(library.memcpy(copy.view.bytes.data(), copy.device,
-                                                   copy.view.bytes.size(), hip::deviceToHost),
-                                    fmt::format("copying '{}' back", copy.view.name));
+      const std::string what = fmt::format("copying '{}' back", copy.view.name);
+      heartbeat(what);
+      const std::size_t bytes = copy.view.bytes.size();
+      if (auto done =
+              library.check(library.memcpy(to, copy.device, bytes, hip::deviceToHost), what);
           !done) {
         return done;
       }
+      to += bytes;
     }
     return {};
   }
@@ -76,144 +82,119 @@ private:
   std::vector<Copy> copies;
 };
 
-class LoadedModule {
+/// Memory that parent and child see.
+class SharedBytes {
 public:
-  explicit LoadedModule(const HipLibrary &library) : library(library) {}
-  LoadedModule(const LoadedModule &) = delete;
-  LoadedModule &operator=(const LoadedModule &) = delete;
-  ~LoadedModule() {
-    if (module) {
-      library.moduleUnload(module);
+  explicit SharedBytes(std::size_t bytes) : bytes(std::max<std::size_t>(bytes, 1)) {
+    memory = mmap(nullptr, this->bytes, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  }
+  SharedBytes(const SharedBytes &) = delete;
+  SharedBytes &operator=(const SharedBytes &) = delete;
+  ~SharedBytes() {
+    if (*this) {
+      munmap(memory, bytes);
     }
   }
-
-  Expected<void> load(std::span<const std::uint8_t> hsaco) {
-    return library.check(library.moduleLoadData(&module, hsaco.data()), "loading the code object");
-  }
-  Expected<hip::Function> function(const std::string &kernel) const {
-    hip::Function result = nullptr;
-    if (auto done = library.check(library.moduleGetFunction(&result, module, kernel.c_str()),
-                                  fmt::format("kernel '{}'", kernel));
-        !done) {
-      return tl::unexpected<Error>(done.error());
-    }
-    return result;
-  }
+  explicit operator bool() const { return memory != MAP_FAILED; }
+  std::uint8_t *data() const { return static_cast<std::uint8_t *>(memory); }
 
 private:
-  const HipLibrary &library;
-  hip::Module module = nullptr;
+  std::size_t bytes;
+  void *memory;
 };
 
-/// Launches and waits.
-Expected<void> launchAndWait(const HipLibrary &library, hip::Function function,
-                             const Launch &launch, std::vector<std::uint8_t> &kernarg) {
-  std::size_t bytes = kernarg.size();
-  void *extra[] = {hip::pointerKey, kernarg.data(), hip::sizeKey, &bytes, hip::endKey};
-  const auto &[gridX, gridY, gridZ] = launch.grid;
-  const auto &[blockX, blockY, blockZ] = launch.block;
-  if (auto done = library.check(library.moduleLaunchKernel(function, gridX, gridY, gridZ, blockX,
-                                                           blockY, blockZ, launch.dynamicLds,
-                                                           nullptr, nullptr, extra),
-                                fmt::format("launching '{}'", launch.kernel));
-      !done) {
-    return done;
-  }
-  return library.check(library.deviceSynchronize(), fmt::format("running '{}'", launch.kernel));
-}
-
-Expected<double> runLaunch(const HipLibrary &library, const LoadedCode &code,
-                           const LoadedModule &module, const Launch &launch,
-                           const DeviceBuffers &buffers) {
-  Expected<std::vector<std::uint8_t>> kernarg =
-      packArguments(launch, code, [&](std::string_view buffer) { return buffers.address(buffer); });
-  if (!kernarg) {
-    return tl::unexpected<Error>(kernarg.error());
-  }
-  Expected<hip::Function> function = module.function(launch.kernel);
-  if (!function) {
-    return tl::unexpected<Error>(function.error());
-  }
+/// Launches and waits; host seconds.
+Expected<double> runLaunch(const HipLibrary &library, ReadyLaunch &launch) {
   const auto start = std::chrono::steady_clock::now();
-  if (auto done = launchAndWait(library, *function, launch, *kernarg); !done) {
+  if (auto done = launch.queue(library); !done) {
+    return tl::unexpected<Error>(done.error());
+  }
+  if (auto done =
+          library.check(library.deviceSynchronize(), fmt::format("running '{}'", launch.kernel));
+      !done) {
     return tl::unexpected<Error>(done.error());
   }
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Whether the device can run the code object, as it was asked to.
-Expected<void> checkRunnable(const Manifest &manifest, const HipDeviceInfo &device,
-                             const RunOptions &options) {
-  // LoadedCode takes code for gfx950 only: a manifest without a target means that.
-  const std::string_view target = manifest.target.empty() ? "gfx950" : manifest.target;
-  if (target != device.arch) {
-    return badInput(fmt::format("the code object is for {}, but device 'hip' ({}) is {}", target,
-                                device.name, device.arch));
+/// The child's work: the seconds of all launches as text, the buffers in `results`.
+Expected<std::string> runAll(const CodeObject &object, std::span<const BufferView> views,
+                             std::uint8_t *results, const Heartbeat &heartbeat) {
+  const Expected<OpenedHip> hip = OpenedHip::open();
+  if (!hip) {
+    return tl::unexpected<Error>(hip.error());
   }
+  const Expected<HipModule> module = HipModule::load(hip->library, hip->device, object);
+  if (!module) {
+    return tl::unexpected<Error>(module.error());
+  }
+  DeviceBuffers buffers(hip->library);
+  if (auto done = buffers.copyIn(views, heartbeat); !done) {
+    return tl::unexpected<Error>(done.error());
+  }
+  Expected<std::vector<ReadyLaunch>> launches = module->ready(
+      object.manifest, [&](std::string_view buffer) { return buffers.address(buffer); });
+  if (!launches) {
+    return tl::unexpected<Error>(launches.error());
+  }
+  double seconds = 0;
+  for (ReadyLaunch &launch : *launches) {
+    heartbeat(fmt::format("running '{}'", launch.kernel));
+    const Expected<double> taken = runLaunch(hip->library, launch);
+    if (!taken) {
+      return tl::unexpected<Error>(taken.error());
+    }
+    seconds += *taken;
+  }
+  if (auto done = buffers.copyOut(results, heartbeat); !done) {
+    return tl::unexpected<Error>(done.error());
+  }
+  return fmt::format("{}", seconds);
+}
+
+/// What the device is, asked by a child.
+Expected<std::string> describeFirst(const Heartbeat &heartbeat) {
+  heartbeat("opening the library");
+  return OpenedHip::open().map([](const OpenedHip &hip) { return toText(hip.device); });
+}
+
+} // namespace
+
+Expected<std::unique_ptr<HipDevice>> HipDevice::open(double limitSeconds) {
+  return runDisposable(describeFirst, limitSeconds).map([&](const std::string &text) {
+    return std::unique_ptr<HipDevice>(new HipDevice(hipDeviceInfo(text), limitSeconds));
+  });
+}
+
+Expected<RunResult> HipDevice::run(const CodeObject &object, std::span<const BufferView> views,
+                                   const RunOptions &options) {
   for (const auto &chosen : options.workgroups) {
     if (!chosen.empty()) {
       return badInput("device 'hip' runs all workgroups of a launch, not a choice of them");
     }
   }
-  return {};
-}
-
-} // namespace
-
-Expected<std::unique_ptr<HipDevice>> HipDevice::open() {
-  Expected<HipLibrary> library = HipLibrary::open();
-  if (!library) {
-    return tl::unexpected<Error>(library.error());
+  std::size_t bytes = 0;
+  for (const BufferView &view : views) {
+    bytes += view.bytes.size();
   }
-  int count = 0;
-  if (auto done = library->check(library->init(0), "initialising"); !done) {
-    return tl::unexpected<Error>(done.error());
+  const SharedBytes results(bytes);
+  if (!results) {
+    return failed(fmt::format("device 'hip': no room for {} bytes of results", bytes));
   }
-  if (auto done = library->check(library->getDeviceCount(&count), "counting devices"); !done) {
-    return tl::unexpected<Error>(done.error());
+  const Expected<std::string> seconds = runDisposable(
+      [&](const Heartbeat &heartbeat) { return runAll(object, views, results.data(), heartbeat); },
+      limitSeconds);
+  if (!seconds) {
+    return tl::unexpected<Error>(seconds.error());
   }
-  if (count == 0) {
-    return failed(fmt::format("device 'hip': {} finds no GPU", library->file));
-  }
-  Expected<HipDeviceInfo> info = library->describe(firstDevice);
-  if (!info) {
-    return tl::unexpected<Error>(info.error());
-  }
-  return std::unique_ptr<HipDevice>(new HipDevice(std::move(*library), std::move(*info)));
-}
-
-Expected<RunResult> HipDevice::run(const CodeObject &object, std::span<const BufferView> views,
-                                   const RunOptions &options) {
-  if (auto runnable = checkRunnable(object.manifest, description, options); !runnable) {
-    return tl::unexpected<Error>(runnable.error());
-  }
-  Expected<LoadedCode> code = LoadedCode::load(object.hsaco);
-  if (!code) {
-    return tl::unexpected<Error>(code.error());
-  }
-  // The current device belongs to the calling thread.
-  if (auto done = library.check(library.setDevice(firstDevice), "choosing the device"); !done) {
-    return tl::unexpected<Error>(done.error());
-  }
-  LoadedModule module(library);
-  if (auto done = module.load(object.hsaco); !done) {
-    return tl::unexpected<Error>(done.error());
-  }
-  DeviceBuffers buffers(library);
-  if (auto done = buffers.copyIn(views); !done) {
-    return tl::unexpected<Error>(done.error());
+  const std::uint8_t *from = results.data();
+  for (const BufferView &view : views) {
+    std::memcpy(view.bytes.data(), from, view.bytes.size());
+    from += view.bytes.size();
   }
   RunResult result;
-  for (const Launch &launch : object.manifest.launches) {
-    Expected<double> seconds = runLaunch(library, *code, module, launch, buffers);
-    if (!seconds) {
-      return tl::unexpected<Error>(seconds.error());
-    }
-    result.seconds += *seconds;
-  }
-  if (auto done = buffers.copyOut(); !done) {
-    return tl::unexpected<Error>(done.error());
-  }
+  result.seconds = std::strtod(seconds->c_str(), nullptr);
   return result;
 }
 

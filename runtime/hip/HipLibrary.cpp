@@ -7,6 +7,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 namespace kw {
@@ -57,7 +58,24 @@ std::string textAt(const std::vector<char> &properties, std::size_t offset) {
   return {properties.data() + offset, strnlen(properties.data() + offset, capacity)};
 }
 
+int intAt(const std::vector<char> &properties, std::size_t offset) {
+  int value = 0;
+  std::memcpy(&value, properties.data() + offset, sizeof(value));
+  return value;
+}
+
 } // namespace
+
+std::string toText(const HipDeviceInfo &info) {
+  return nlohmann::json{info.name,         info.arch,           info.clockMhz,
+                        info.computeUnits, info.runtimeVersion, info.isEmulator}
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+HipDeviceInfo hipDeviceInfo(const std::string &text) {
+  const auto json = nlohmann::json::parse(text);
+  return {json[0], json[1], json[2], json[3], json[4], json[5]};
+}
 
 Expected<HipLibrary> HipLibrary::open() {
   Expected<Opened> opened = openFirst();
@@ -78,6 +96,12 @@ Expected<HipLibrary> HipLibrary::open() {
   symbols.get(library.moduleGetFunction, "hipModuleGetFunction");
   symbols.get(library.moduleLaunchKernel, "hipModuleLaunchKernel");
   symbols.get(library.deviceSynchronize, "hipDeviceSynchronize");
+  symbols.get(library.eventCreate, "hipEventCreate");
+  symbols.get(library.eventDestroy, "hipEventDestroy");
+  symbols.get(library.eventRecord, "hipEventRecord");
+  symbols.get(library.eventSynchronize, "hipEventSynchronize");
+  symbols.get(library.eventElapsedTime, "hipEventElapsedTime");
+  symbols.get(library.runtimeGetVersion, "hipRuntimeGetVersion");
   symbols.get(library.getErrorString, "hipGetErrorString");
   library.propertiesLayout =
       symbols.has(hip::propertiesOfHip6.symbol) ? hip::propertiesOfHip6 : hip::propertiesOfHip5;
@@ -105,8 +129,15 @@ Expected<HipDeviceInfo> HipLibrary::describe(int device) const {
       !done) {
     return tl::unexpected<Error>(done.error());
   }
-  HipDeviceInfo info{textAt(properties, propertiesLayout.name),
-                     textAt(properties, propertiesLayout.arch)};
+  HipDeviceInfo info;
+  info.name = textAt(properties, propertiesLayout.name);
+  info.arch = textAt(properties, propertiesLayout.arch);
+  info.clockMhz = intAt(properties, propertiesLayout.clockRate) / 1000;
+  info.computeUnits = intAt(properties, propertiesLayout.computeUnits);
+  info.isEmulator = info.name == hip::emulatorName;
+  if (auto done = check(runtimeGetVersion(&info.runtimeVersion), "asking for the version"); !done) {
+    return tl::unexpected<Error>(done.error());
+  }
   if (!info.arch.starts_with("gfx")) {
     return failed(
         fmt::format("device 'hip': {} does not tell the architecture of '{}'", file, info.name));

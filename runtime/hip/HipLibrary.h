@@ -17,7 +17,14 @@ namespace kw {
 struct HipDeviceInfo {
   std::string name;
   std::string arch; ///< "gfx950", without the features behind the colon
+  int clockMhz = 0; ///< the highest of the engine; what it runs at depends on power
+  int computeUnits = 0;
+  int runtimeVersion = 0;  ///< as hipRuntimeGetVersion says: major * 10^7 + minor * 10^5 + patch
+  bool isEmulator = false; ///< our own library on top of the emulator
 };
+/// As one line of text, and back.
+std::string toText(const HipDeviceInfo &info);
+HipDeviceInfo hipDeviceInfo(const std::string &text);
 
 /// Entry points of an opened library, all present. The library stays loaded until the process ends:
 /// HIP runtimes have threads of their own.
@@ -37,6 +44,12 @@ struct HipLibrary {
                                     unsigned blockZ, unsigned dynamicLds, hip::Stream stream,
                                     void **arguments, void **extra);
   hip::Status (*deviceSynchronize)();
+  hip::Status (*eventCreate)(hip::Event *event);
+  hip::Status (*eventDestroy)(hip::Event event);
+  hip::Status (*eventRecord)(hip::Event event, hip::Stream stream);
+  hip::Status (*eventSynchronize)(hip::Event event);
+  hip::Status (*eventElapsedTime)(float *milliseconds, hip::Event start, hip::Event stop);
+  hip::Status (*runtimeGetVersion)(int *version);
   const char *(*getErrorString)(hip::Status status);
   hip::Status (*getDeviceProperties)(void *properties, int device);
   hip::PropertiesLayout propertiesLayout; ///< of what getDeviceProperties fills

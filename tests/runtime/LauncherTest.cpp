@@ -120,6 +120,21 @@ TEST_F(LauncherTest, ABufferMayBeSavedOverItsOwnFile) {
   EXPECT_EQ(read("in/a.bin"), "cde");
 }
 
+TEST_F(LauncherTest, WhatLeadsOutOfTheFolderIsRefusedBeforeAnythingRuns) {
+  EXPECT_THAT(complaint(R"("a": {"bytes": 4, "save": "../a.bin"})"),
+              HasSubstr("leads out of the manifest's folder"));
+  EXPECT_TRUE(device.seen.empty());
+  EXPECT_FALSE(fs::exists(folder.parent_path() / "a.bin"));
+}
+
+TEST_F(LauncherTest, BuffersLargerThanTheMachineAreRefused) {
+  for (const char *init : {R"("zero")", R"("poison")", R"({"random": "bytes", "seed": 1})"}) {
+    EXPECT_THAT(complaint(R"("a": {"bytes": 140737488355327, "init": )" + std::string(init) + "}"),
+                HasSubstr("the buffers up to 'a' take more than this machine's"));
+  }
+  EXPECT_TRUE(device.seen.empty());
+}
+
 TEST_F(LauncherTest, FindingsAreNotOk) {
   device.findings.emplace_back();
   const auto outcome = launchText(R"("a": {"bytes": 3})");

@@ -31,11 +31,12 @@ Status fillProperties(void *properties, int device, const PropertiesLayout &layo
   }
   auto *bytes = static_cast<char *>(properties);
   std::memset(bytes, 0, layout.bytes);
-  std::strcpy(bytes + layout.name, "Kernelwright emulator of gfx950");
+  std::strcpy(bytes + layout.name, emulatorName);
   std::strcpy(bytes + layout.arch, "gfx950:sramecc+:xnack-");
   put(properties, layout.globalBytes, std::size_t{288} << 30);
   put(properties, layout.warpSize, 64);
   put(properties, layout.workgroupLimit, 1024);
+  put(properties, layout.clockRate, 2'400'000);
   put(properties, layout.computeUnits, 256);
   return success;
 }
@@ -55,6 +56,15 @@ Status hipGetDeviceCount(int *count) {
     return invalidValue;
   }
   *count = 1;
+  return success;
+}
+
+/// As a library of HIP 6.4 would say; programs compare it with what they were built for.
+Status hipRuntimeGetVersion(int *version) {
+  if (!version) {
+    return invalidValue;
+  }
+  *version = 60'400'000;
   return success;
 }
 

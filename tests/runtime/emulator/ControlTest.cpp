@@ -195,6 +195,32 @@ TEST(Control, JobsAndSamplingDoNotChangeResults) {
   EXPECT_EQ(wordAt(sampled.out, 64 * 4), 0u);
 }
 
+// All workgroups load past the buffer; from the fourth on each one loops for ever.
+TEST(Control, AHangEndsTheLaunch) {
+  for (const std::string atomics : {"", "v_mov_b32 v7, 0\n global_atomic_add v7, v7, s[6:7]\n"}) {
+    for (const int jobs : {1, 3}) {
+      Trial trial{.text = {.body = std::string(prologue) + atomics + R"(
+        global_load_dword v2, v1, s[4:5] offset:4092
+        s_waitcnt vmcnt(0)
+        s_cmp_lt_u32 s2, 3
+        s_cbranch_scc1 .Ldone
+      .Lspin:
+        s_branch .Lspin
+      .Ldone:)"},
+                  .in = std::vector<std::uint8_t>(4096),
+                  .launch = {.grid = {100'000, 1, 1}, .block = {64, 1, 1}},
+                  .options = {.jobs = jobs, .instructionBudget = 300'000}};
+      trial.run();
+      EXPECT_TRUE(trial.has(FindingKind::hang));
+      EXPECT_TRUE(trial.has(FindingKind::outOfBounds));
+      EXPECT_LT(trial.result.workgroups, 100u);
+      for (const EmulatorFinding &finding : trial.result.findings) {
+        EXPECT_LE(finding.workgroup[0], 3u) << trial.findings();
+      }
+    }
+  }
+}
+
 TEST(Control, UnknownInstructionIsNamedWithItsNeighbourhood) {
   Trial trial{
       .text = {.body = "s_nop 3\n v_cvt_scalef32_pk32_f32_fp6 v[0:31], v[32:37], v40\n s_nop 4"}};

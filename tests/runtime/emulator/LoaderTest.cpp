@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Assembly.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -58,6 +59,34 @@ TEST(Loader, MutantsNeverCrash) {
     }
   }
   EXPECT_GT(ran, 0);
+}
+
+/// The program headers of an ELF file, to be changed.
+std::span<Elf64_Phdr> segmentsOf(std::vector<std::uint8_t> &elf) {
+  auto *header = reinterpret_cast<Elf64_Ehdr *>(elf.data());
+  return {reinterpret_cast<Elf64_Phdr *>(elf.data() + header->e_phoff), header->e_phnum};
+}
+
+TEST(Loader, SegmentsThatShareBytesAreRefused) {
+  std::vector<std::uint8_t> code = assemble({.body = prologue});
+  for (Elf64_Phdr &segment : segmentsOf(code)) {
+    if (segment.p_type == PT_LOAD) {
+      segment.p_offset = 0;
+      segment.p_filesz = segment.p_memsz = code.size();
+    }
+  }
+  const auto refused = LoadedCode::load(code);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("segments overlap"), std::string::npos)
+      << refused.error().message;
+}
+
+TEST(Loader, MoreScratchThanAWaveCanHaveIsRefused) {
+  EXPECT_TRUE(LoadedCode::load(assemble({.body = prologue, .scratchBytes = 131'056})));
+  const auto refused = LoadedCode::load(assemble({.body = prologue, .scratchBytes = 131'060}));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("131060 bytes of scratch"), std::string::npos)
+      << refused.error().message;
 }
 
 TEST(Loader, Disassembles) {
