@@ -239,7 +239,7 @@ private:
     KernelFacts &facts = kernel.facts;
     const std::string symbol = text(map, ".symbol");
     facts.name = symbol.ends_with(".kd") ? symbol.substr(0, symbol.size() - 3) : text(map, ".name");
-    if (image->find(facts.name)) {
+    if (!known.insert(facts.name).second) {
       return std::monostate();
     }
     const auto as32 = [&](const char *key) {
@@ -390,6 +390,7 @@ private:
 
   std::shared_ptr<CodeImage> image = std::make_shared<CodeImage>();
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> symbols; ///< address, size
+  std::set<std::string> known;                                            ///< names of kernels
   std::uint64_t decodable = 0; ///< bytes of code that may still be decoded
 };
 

@@ -4,6 +4,7 @@
 
 #include "runtime/emulator/GlobalOrder.h"
 
+#include "runtime/emulator/semantics/MatrixShapes.h"
 #include "runtime/emulator/semantics/Semantics.h"
 
 #include <algorithm>
@@ -187,6 +188,11 @@ private:
         if (op.source[i].file == File::scalar || op.source[i].file == File::special) {
           return "a scalar register as a matrix operand";
         }
+      }
+      const MatrixShape &shape = matrixShape(op);
+      if (shape.a == Element::f8f6f4 ? op.imm > lastFormat || op.imm3 > lastFormat
+                                     : shape.blocks > 1 && 1 << op.imm > shape.blocks) {
+        return "a format or a number of blocks that there is not";
       }
     }
     if (name.base == "V_CVT_PK_BF16_F32" && (op.clamp || op.omod != 0)) {

@@ -3,6 +3,7 @@
 #include "runtime/emulator/Disassembler.h"
 
 #include <algorithm>
+#include <array>
 #include <llvm/MC/MCAsmInfo.h>
 #include <llvm/MC/MCContext.h>
 #include <llvm/MC/MCDisassembler/MCDisassembler.h>
@@ -68,10 +69,17 @@ Expected<std::unique_ptr<Disassembler>> Disassembler::create() {
 
 unsigned Disassembler::decode(std::span<const std::uint8_t> bytes, std::uint64_t address,
                               llvm::MCInst &instruction) const {
+  // LLVM 22 crashes where code ends before a literal (it has words for that, but nowhere to put
+  // them): near the end it reads zeros on, and what needs them is no instruction.
+  std::array<std::uint8_t, 32> end{};
+  llvm::ArrayRef<std::uint8_t> readable(bytes.data(), bytes.size());
+  if (bytes.size() < end.size()) {
+    std::copy(bytes.begin(), bytes.end(), end.begin());
+    readable = end;
+  }
   std::uint64_t size = 0;
-  const auto status = parts->disassembler->getInstruction(
-      instruction, size, llvm::ArrayRef<std::uint8_t>(bytes.data(), bytes.size()), address,
-      llvm::nulls());
+  const auto status =
+      parts->disassembler->getInstruction(instruction, size, readable, address, llvm::nulls());
   return status == llvm::MCDisassembler::Success && size <= bytes.size()
              ? static_cast<unsigned>(size)
              : 0;

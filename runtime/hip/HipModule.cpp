@@ -75,10 +75,12 @@ Expected<OpenedHip> OpenedHip::open() {
     return tl::unexpected<Error>(library.error());
   }
   int count = 0;
-  if (auto done = library->check(library->init(0), "initialising"); !done) {
+  if (auto done = library->check(library->init(0), "initialising " + library->file); !done) {
     return tl::unexpected<Error>(done.error());
   }
-  if (auto done = library->check(library->getDeviceCount(&count), "counting devices"); !done) {
+  if (auto done =
+          library->check(library->getDeviceCount(&count), "counting devices of " + library->file);
+      !done) {
     return tl::unexpected<Error>(done.error());
   }
   if (count == 0) {

@@ -44,6 +44,16 @@ void applySigns(Register *words, Type type, bool magnitude, bool negate) {
 
 } // namespace
 
+namespace {
+
+/// The first register of an operand, all of whose words are registers, whatever M0 adds.
+int indexedRegister(const Wave &wave, const Operand &operand, bool indexed) {
+  const int reg = operand.reg + (indexed ? static_cast<int>(wave.sgpr[scalarReg::m0] & 255) : 0);
+  return std::min(reg, vectorRegisterCount - std::max<int>(1, operand.words));
+}
+
+} // namespace
+
 u64 specialValue(const Wave &wave, int encoding) {
   switch (encoding) {
   case 235: // src_shared_base
@@ -114,8 +124,7 @@ const u32 *fetchRaw(Wave &wave, const Op &op, int i) {
   switch (operand.file) {
   case File::vector: {
     const bool indexed = wave.gprIndexMode >> std::min(i, 2) & 1;
-    const int reg = operand.reg + (indexed ? static_cast<int>(wave.sgpr[scalarReg::m0] & 255) : 0);
-    return wave.vgpr[std::min(reg, vectorRegisterCount - 1)];
+    return wave.vgpr[indexedRegister(wave, operand, indexed)];
   }
   case File::constant:
     return operand.spread;
@@ -188,10 +197,7 @@ const u32 *fetchModified(Wave &wave, const Op &op, int i, Type type, u64 &lanes)
 }
 
 int resultRegister(const Wave &wave, const Op &op, int i) {
-  const bool indexed = wave.gprIndexMode >> 3 & 1;
-  const int reg =
-      op.result[i].reg + (indexed ? static_cast<int>(wave.sgpr[scalarReg::m0] & 255) : 0);
-  return std::min(reg, vectorRegisterCount - 1);
+  return indexedRegister(wave, op.result[i], wave.gprIndexMode >> 3 & 1);
 }
 
 namespace {

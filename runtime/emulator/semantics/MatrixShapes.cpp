@@ -39,7 +39,8 @@ int elementBits(Element element) {
 Element f8f6f4Format(int code) {
   static constexpr Element formats[] = {Element::fp8, Element::bf8, Element::fp6, Element::bf6,
                                         Element::fp4};
-  return code >= 0 && code < 5 ? formats[code] : Element::fp8;
+  assert(code >= 0 && code <= lastFormat && "others are invalid encodings");
+  return formats[code];
 }
 
 const MatrixShape &matrixShape(const Op &op) {

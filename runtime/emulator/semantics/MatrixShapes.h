@@ -34,8 +34,9 @@ struct MatrixShape {
 };
 
 int elementBits(Element element);
-/// Format of an f8f6f4 operand by its cbsz or blgp code. [gfx950.md 2.1]
+/// Format of an f8f6f4 operand by its cbsz or blgp code, 0 to lastFormat. [gfx950.md 2.1]
 Element f8f6f4Format(int code);
+constexpr int lastFormat = 4;
 
 /// Where an element of A or B is: lane, and its number among the lane's elements.
 struct ElementPlace {

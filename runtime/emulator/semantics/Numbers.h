@@ -59,7 +59,8 @@ KW_INLINE u32 toHalfBits(f32 x, bool towardZero = false) {
   // Denormal results: a multiple of 2^-24, rounded by adding 1.5 * 2^-1.
   const f32 scaled = floatOf(magnitude);
   const u32 denormalRounded = bitsOf(scaled + 0.5f) - 0x3f000000;
-  const u32 denormalCut = static_cast<u32>(static_cast<i32>(scaled * 0x1p24f));
+  const f32 steps = magnitude < 0x38800000 ? scaled * 0x1p24f : 0.0f;
+  const u32 denormalCut = static_cast<u32>(static_cast<i32>(steps));
   const u32 denormal = towardZero ? denormalCut : denormalRounded;
   const u32 nan = 0x7e00 | (magnitude >> 13 & 0x3ff);
   const u32 overflow = towardZero && magnitude != 0x7f800000 ? 0x7bff : 0x7c00;

@@ -6,7 +6,6 @@
 #include "Assembly.h"
 
 #include <cstring>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <string>
 
@@ -216,44 +215,6 @@ TEST(GlobalRace, AStoredGuessIsNone) {
                               "global_load_dword v3, v1, s[4:5]\n s_waitcnt vmcnt(0)",
                               2);
   EXPECT_TRUE(trial.has(FindingKind::globalRace)) << trial.findings();
-}
-
-/// Megabytes of /proc/self/status: "VmRSS:" or "VmHWM:", the largest since the last reset.
-double megabytes(const std::string &key) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with(key)) {
-      return std::stod(line.substr(key.size())) / 1024;
-    }
-  }
-  return -1;
-}
-
-// Stored and read back: writers, readers and the flags of what is initialised.
-TEST(GlobalRace, ShadowTakesLittleMoreThanTwiceTheBuffers) {
-  constexpr std::size_t bytes = 64 << 20;
-  const LoadedCode code =
-      load({.body = start + "s_lshl_b32 s21, s2, 16\n v_lshlrev_b32 v1, 2, v1\n"
-                            "v_add_u32 v2, s21, v1\n v_mov_b32 v4, 1\n v_mov_b32 v5, 1\n"
-                            "v_mov_b32 v6, 1\n v_mov_b32 v7, 1\n s_mov_b32 s22, 16\n.Lx:\n"
-                            "global_store_dwordx4 v2, v[4:7], s[6:7]\n"
-                            "global_load_dwordx4 v[8:11], v2, s[6:7]\n s_waitcnt vmcnt(0)\n"
-                            "v_add_u32 v2, 0x1000, v2\n s_sub_u32 s22, s22, 1\n"
-                            "s_cmp_lg_u32 s22, 0\n s_cbranch_scc1 .Lx"});
-  GlobalMemory memory;
-  const auto out = memory.allocate("out", bytes, GlobalMemory::Contents::uninitialised);
-  ASSERT_TRUE(out);
-  EmulatorLaunch launch{.grid = {bytes >> 16, 1, 1}, .block = {256, 1, 1}};
-  launch.kernarg.resize(16);
-  std::memcpy(launch.kernarg.data() + 8, &*out, 8);
-  std::ofstream("/proc/self/clear_refs") << 5; // the largest from here on
-  const double before = megabytes("VmRSS:");
-  const auto result = emulate(code, "k", memory, launch);
-  ASSERT_TRUE(result) << result.error().message;
-  EXPECT_TRUE(result->clean()) << result->findings.front().detail;
-  const double own = bytes / double(1 << 20), grown = megabytes("VmHWM:") - before;
-  EXPECT_GE(grown, own) << "nothing measured";
-  EXPECT_LE(grown, own + 2.25 * own);
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Assembly.h"
 
+#include <cstring>
 #include <elf.h>
 #include <gtest/gtest.h>
 #include <random>
@@ -59,6 +60,26 @@ TEST(Loader, MutantsNeverCrash) {
     }
   }
   EXPECT_GT(ran, 0);
+}
+
+// LLVM's decoder has words for what it cannot read, and may have nowhere to put them.
+TEST(Loader, CodeThatEndsWithinAnInstruction) {
+  std::vector<std::uint8_t> code = assemble({.body = prologue});
+  const std::size_t last = LoadedCode::load(code)->instructions("k").back().fileOffset;
+  const auto endsWith = [&](std::uint32_t dword) {
+    std::memcpy(code.data() + last, &dword, sizeof(dword));
+    const auto loaded = LoadedCode::load(code);
+    EXPECT_TRUE(loaded) << dword;
+    return loaded ? loaded->instructions("k").back().text : "";
+  };
+  EXPECT_EQ(endsWith(0x680402ff), "not an instruction"); // v_add_u32 v2, literal, v1
+  EXPECT_EQ(endsWith(0x800000ff), "not an instruction"); // s_add_u32 s0, literal, s0
+  EXPECT_EQ(endsWith(0xd1ff0000), "not an instruction"); // half of a v_add3_u32
+  std::mt19937 engine(11);
+  for (int i = 0; i < 2000; ++i) {
+    endsWith(i % 2 ? static_cast<std::uint32_t>(engine())
+                   : (static_cast<std::uint32_t>(engine()) & ~0xffu) | 0xff);
+  }
 }
 
 /// The program headers of an ELF file, to be changed.

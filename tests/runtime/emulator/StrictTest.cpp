@@ -262,7 +262,13 @@ TEST(Strict, WithoutItOnlyWhatTouchesForeignMemoryIsReported) {
 
 TEST(Strict, EncodingsThatMeanNothingAreErrors) {
   for (const char *body :
-       {"v_cvt_pk_bf16_f32 v2, v1, v1 clamp", "v_cvt_pk_bf16_f32 v2, v1, v1 mul:2"}) {
+       {"v_cvt_pk_bf16_f32 v2, v1, v1 clamp", "v_cvt_pk_bf16_f32 v2, v1, v1 mul:2",
+        // More blocks than there are share an A; formats that do not exist.
+        "v_mfma_f32_32x32x1_2b_f32 v[64:95], v16, v17, v[64:95] cbsz:2",
+        "v_mfma_f32_16x16x1_4b_f32 v[64:79], v16, v17, v[64:79] cbsz:3",
+        "v_mfma_f32_4x4x4_16b_f16 v[64:67], v[16:17], v[18:19], v[64:67] cbsz:5",
+        "v_mfma_f32_16x16x128_f8f6f4 v[64:67], v[16:23], v[32:39], v[64:67] cbsz:5",
+        "v_mfma_f32_16x16x128_f8f6f4 v[64:67], v[16:23], v[32:39], v[64:67] blgp:7"}) {
     Trial trial{.text = {.body = prologue + std::string(body)}};
     trial.run();
     EXPECT_NE(trial.error.find("invalid encoding"), std::string::npos) << body << trial.error;

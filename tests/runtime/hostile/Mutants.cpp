@@ -75,8 +75,9 @@ int attackAll(const Mutator &mutator, std::uint64_t first, std::uint64_t count) 
 
 } // namespace
 
-/// Sanitizers call it when they end the process.
-extern "C" void __asan_on_error() { fmt::print(stderr, "{}:\n", current); }
+/// A sanitizer ends the process.
+extern "C" void __sanitizer_set_death_callback(void (*callback)());
+extern "C" void onDeath() { fmt::print(stderr, "{}\n", current); }
 
 int main(int argc, char **argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
@@ -102,5 +103,6 @@ int main(int argc, char **argv) {
     return 0;
   }
   std::signal(SIGALRM, onAlarm);
+  __sanitizer_set_death_callback(onDeath);
   return attackAll(mutator, first, count);
 }
