@@ -234,6 +234,22 @@ def test_launch(kw, small_norm):
     assert os.path.getsize(output["file"]) == output["bytes"] == 8 * 512 * 2
 
 
+def test_launch_saves_outside_only_where_the_user_says(kw, small_norm):
+    compiled = kw("compile", small_norm, "-o", "out", "--json").json()
+    manifest = json.load(open(compiled["manifest"]))
+    manifest["buffers"]["y"]["save"] = "../y.bin"
+    (kw.folder / "out" / "own.json").write_text(json.dumps(manifest))
+    answer = kw("launch", "out/own.json", "--json")
+    assert answer.status == 2
+    answer.one_line_error("leads out of the manifest's folder ('../y.bin'); --save y=FILE")
+    assert not (kw.folder / "y.bin").exists()
+    answer = kw("launch", "out/own.json", "--save", "y=y.bin", "--json")
+    assert answer.status == 0, answer.err
+    (output,) = answer.json()["outputs"]
+    assert output["file"] == str(kw.folder / "y.bin")
+    assert os.path.getsize(output["file"]) == output["bytes"]
+
+
 def test_nothing_legal(kw):
     answer = kw("estimate", "gemm m=64 n=64 k=64 dtype=fp8", "--json")
     assert answer.status == 3
