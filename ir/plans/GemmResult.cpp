@@ -84,7 +84,8 @@ int resultRegisters(const Gemm &gemm, const GemmSchedule &schedule) {
     const bool beside = schedule.accumulator == AccumulatorFile::agpr;
     int loaded = 0;
     for (const ResultInput &input : resultInputs(gemm)) {
-      loaded += elements * std::max(1, bitWidth(input.type) / 8) / 4;
+      // A register for each load at least.
+      loaded += std::max(rows.stores(), elements * std::max(1, bitWidth(input.type) / 8) / 4);
     }
     return 2 * loaded + (beside ? 2 * elements : 0) + elements + temporaries;
   }

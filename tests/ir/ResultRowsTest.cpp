@@ -3,6 +3,7 @@
 #include "ir/ResultRows.h"
 
 #include "ir/KernelPlan.h"
+#include "ir/plans/GemmResult.h"
 
 #include <gtest/gtest.h>
 #include <map>
@@ -146,6 +147,20 @@ TEST(ResultRows, AreaLiesOverTheLoopOverSlicesOrAlone) {
   EXPECT_EQ(rows.place, RowsPlace::slices);
   EXPECT_EQ(rows.waves, 2);
   EXPECT_EQ(rows.waveBytes, 32 * 64 * 4);
+}
+
+/// A pass has 16 elements a lane: 16 registers of sums being computed, 16 temporaries, and for each
+/// of three inputs twice 8 registers (two loads of 16 bytes), or 16 where loads have 2 bytes.
+TEST(ResultRows, RegistersOfThePassesInFlight) {
+  const auto registers = [](const std::string &n, const std::string &schedule) {
+    const Decided c =
+        decided("gemm m=70 k=104 dtype=f16 b=nk beta=1 epilogue=bias,mul n=" + n, schedule);
+    return resultRegisters(c.gemm(), c.schedule);
+  };
+  EXPECT_EQ(registers("192", "tile=32x128x32,waves=1x2"), 2 * 24 + 32);
+  EXPECT_EQ(registers("193", "tile=32x128x32,waves=1x2"), 2 * 48 + 32);
+  // What is read back has registers of its own beside AGPRs.
+  EXPECT_EQ(registers("192", "tile=32x128x32,waves=1x2,acc=agpr"), 2 * 24 + 2 * 16 + 32);
 }
 
 TEST(ResultRows, PlanCountsItsLds) {
