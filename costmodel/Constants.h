@@ -28,6 +28,11 @@ inline constexpr int requestBytes = 64;
 /// L2 write bandwidth per read bandwidth. [datasheet: 64 B/clk/channel write, 128 read]
 inline constexpr double l2WriteFraction = 0.5;
 
+/// Bytes of results that are still in the L2s, unwritten, when a launch ends: at most what all L2s
+/// of a part hold. [datasheet: 8 x 4 MiB, gfx942 and gfx950; that they are full of results and go
+/// to HBM is a prior]. Not read from the target: a larger cache must not look slower.
+inline constexpr double dirtyBytesAtEnd = 32.0 * 1024 * 1024;
+
 // ---- Fixed costs --------------------------------------------------------------------------------
 
 /// Shader clocks from a wave's start to its first instruction, instruction cache warm.

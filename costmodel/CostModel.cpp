@@ -12,7 +12,7 @@
 
 namespace kw {
 
-std::string_view modelVersion() { return "analytic-3"; }
+std::string_view modelVersion() { return "analytic-4"; }
 
 struct CostModel::Context {
   Problem problem;

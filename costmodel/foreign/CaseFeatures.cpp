@@ -11,7 +11,7 @@ namespace kw {
 namespace {
 
 // The order of the values below.
-constexpr std::array<std::string_view, 60> names{
+constexpr std::array<std::string_view, 63> names{
     // partFeatures
     "log_rows", "log_n", "log_k", "log_products", "log_flops", "log_bytes", "intensity", "tile_m",
     "tile_n", "tile_k", "waves", "waves_m", "waves_n", "mfma_m", "split_k", "steps", "workgroups",
@@ -23,7 +23,9 @@ constexpr std::array<std::string_view, 60> names{
     // secondFeatures
     "second_share", "second_tile_m", "second_tile_n", "second_tile_k", "second_rounds",
     "second_split_k", "second_persistent", "second_reduction", "second_non_temporal",
-    "second_sorted_rows", "second_xcd_swizzle"};
+    "second_sorted_rows", "second_xcd_swizzle",
+    // attentionFeatures
+    "causal", "backward", "head_ratio"};
 
 float log2Of(double value) { return float(std::log2(std::max(value, 1e-9))); }
 
@@ -138,6 +140,30 @@ std::vector<float> caseFeatures(const CasePart &first, const CasePart *second,
     values.insert(values.end(), more.begin(), more.end());
   }
   values.resize(names.size(), unknownFeature);
+  return values;
+}
+
+std::vector<float> attentionFeatures(const AttentionWork &work, const Target &target) {
+  const AttentionRow &shape = work.shape;
+  const ProblemFacts facts = problemFacts(work);
+  std::vector<float> values(names.size(), unknownFeature);
+  const auto set = [&](std::string_view name, float value) {
+    values[std::size_t(std::ranges::find(names, name) - names.begin())] = value;
+  };
+  const double heads = double(shape.batch * shape.queryHeads);
+  const double workgroups = heads * std::ceil(double(shape.queries) / attentionTiles()[0].rows);
+  set("log_rows", log2Of(double(shape.queries)));
+  set("log_n", log2Of(double(shape.keys)));
+  set("log_k", log2Of(double(shape.headDim)));
+  set("log_products", log2Of(heads));
+  set("log_flops", log2Of(facts.flops));
+  set("log_bytes", log2Of(facts.compulsoryBytes));
+  set("intensity", log2Of(facts.flops / facts.compulsoryBytes));
+  set("workgroups", log2Of(workgroups));
+  set("rounds", log2Of(workgroups / target.cus));
+  set("causal", flag(shape.causal));
+  set("backward", flag(work.backward));
+  set("head_ratio", log2Of(double(shape.queryHeads) / double(shape.keyHeads)));
   return values;
 }
 

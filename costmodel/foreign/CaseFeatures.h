@@ -5,6 +5,7 @@
 #pragma once
 
 #include "costmodel/Features.h"
+#include "costmodel/foreign/AttentionTile.h"
 #include "costmodel/foreign/TilePlan.h"
 
 namespace kw {
@@ -20,5 +21,7 @@ struct CasePart {
 /// `second`: of fused rows the second product; nullptr: there is none.
 std::vector<float> caseFeatures(const CasePart &first, const CasePart *second,
                                 const Target &target);
+
+std::vector<float> attentionFeatures(const AttentionWork &work, const Target &target);
 
 } // namespace kw

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "costmodel/foreign/ForeignModel.h"
 
+#include "costmodel/foreign/AttentionTile.h"
 #include "costmodel/foreign/CaseFeatures.h"
 #include "costmodel/foreign/TileChoices.h"
 #include "costmodel/foreign/TileStream.h"
@@ -70,18 +71,21 @@ Expected<const Target *> ForeignModel::targetOf(const MeasuredRow &row) {
   return &part;
 }
 
+void ForeignModel::addLaunch(const TileLaunch &launch, const ProblemFacts &facts,
+                             const Target &target, ReadsFrom from, Estimate &estimate) {
+  const LaunchProfile profile = profileLaunch(
+      launch.plan, {launch.loops.data(), launch.loops.size()}, facts, target, reuse, from);
+  estimate.timeUs += addLaunchTerms(profile, target, estimate.termsUs, without);
+}
+
 Estimate ForeignModel::estimateKernel(const TileProblem &problem, const SetTileKernel &kernel,
                                       const ProblemFacts &facts, const Target &target) {
   Estimate estimate;
-  const auto addLaunch = [&](const TileLaunch &launch, ReadsFrom from) {
-    const LaunchProfile profile = profileLaunch(
-        launch.plan, {launch.loops.data(), launch.loops.size()}, facts, target, reuse, from);
-    estimate.timeUs += addLaunchTerms(profile, target, estimate.termsUs, without);
-  };
-  const TileLaunch main = tileLaunch(problem, kernel, target);
-  addLaunch(main, ReadsFrom::inputs);
-  if (kernel.splitK > 1 && kernel.reduction != TileReduction::last) {
-    addLaunch(secondLaunch(problem, kernel, target), ReadsFrom::workspace);
+  addLaunch(tileLaunch(problem, kernel, target), facts, target, ReadsFrom::inputs, estimate);
+  const bool split = kernel.splitK > 1 && kernel.reduction != TileReduction::last;
+  const bool reduced = problem.rowsPerResult > 1 && kernel.reduction == TileReduction::launch;
+  if (split || reduced) {
+    addLaunch(secondLaunch(problem, kernel, target), facts, target, ReadsFrom::workspace, estimate);
   }
   return estimate;
 }
@@ -136,6 +140,9 @@ Expected<ModelCase> ForeignModel::estimateParts(std::span<const TileProblem> pro
 }
 
 Expected<ModelCase> ForeignModel::estimateGemm(const MeasuredRow &row, const Target &target) {
+  if (!row.op.empty() && row.op != "gemm" && row.op != "bgemm") { // more than the products
+    return badInput(fmt::format("op={}: not modelled; gemm and bgemm are", row.op));
+  }
   const auto problem = gemmProblem(row);
   if (!problem) {
     return tl::unexpected(problem.error());
@@ -178,6 +185,36 @@ Expected<ModelCase> ForeignModel::estimateMoe(const MeasuredRow &row, const Targ
   return result;
 }
 
+Expected<ModelCase> ForeignModel::estimateAttention(const MeasuredRow &row, const Target &target) {
+  const bool backward = row.op == "attn_bwd";
+  if (!backward && row.op != "attn_fwd") {
+    return badInput(fmt::format("op={}: not modelled; attn_fwd and attn_bwd are", row.op));
+  }
+  const auto type = elementTypeOf("dtype", row.typeA);
+  if (!type) {
+    return tl::unexpected(type.error());
+  }
+  const AttentionWork work{row.attention, *type, backward};
+  const ProblemFacts facts = problemFacts(work);
+  std::vector<Estimate> estimates;
+  for (const AttentionTile &tile : attentionTiles()) {
+    addLaunch(attentionLaunch(work, tile, target), facts, target, ReadsFrom::inputs,
+              estimates.emplace_back());
+  }
+  ModelCase result;
+  result.analytic = averaged(estimates);
+  finish(result.analytic, facts);
+  result.features = attentionFeatures(work, target);
+  result.family = "attention";
+  result.dtype = std::string(name(*type));
+  result.generator = row.kernels.front().generator;
+  result.variant = fmt::format("{}{}", row.op, row.attention.causal ? "_causal" : "");
+  result.kernel = fmt::format("{} {} d{}", result.generator, result.variant, row.attention.headDim);
+  result.group =
+      fmt::format("{}x{}x{}", row.attention.queries, row.attention.keys, row.attention.headDim);
+  return result;
+}
+
 Expected<ModelCase> ForeignModel::estimate(const MeasuredRow &row) {
   if (!row.damage.empty()) {
     return badInput(row.damage);
@@ -194,7 +231,7 @@ Expected<ModelCase> ForeignModel::estimate(const MeasuredRow &row) {
   case RowKind::attention:
     break;
   }
-  return badInput(fmt::format("op={}: not modelled", row.op));
+  return estimateAttention(row, **target);
 }
 
 } // namespace kw

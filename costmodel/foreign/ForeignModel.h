@@ -31,6 +31,7 @@ public:
 private:
   struct Part; // one product: its kernel, what was estimated
   Expected<ModelCase> estimateGemm(const MeasuredRow &row, const Target &target);
+  Expected<ModelCase> estimateAttention(const MeasuredRow &row, const Target &target);
   Expected<ModelCase> estimateMoe(const MeasuredRow &row, const Target &target);
   /// Of one product after the other; `parts` has one kernel for each, or one for all.
   Expected<ModelCase> estimateParts(std::span<const TileProblem> problems,
@@ -38,6 +39,8 @@ private:
   Part estimatePart(const TileProblem &problem, const ReadKernel &kernel, const Target &target);
   Estimate estimateKernel(const TileProblem &problem, const SetTileKernel &kernel,
                           const ProblemFacts &facts, const Target &target);
+  void addLaunch(const TileLaunch &launch, const ProblemFacts &facts, const Target &target,
+                 ReadsFrom from, Estimate &estimate);
   const ReadKernel &kernelOf(const KernelText &text);
   Expected<const Target *> targetOf(const MeasuredRow &row);
 

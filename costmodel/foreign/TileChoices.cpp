@@ -102,8 +102,15 @@ std::vector<int> prefetches(const TileKernel &kernel) {
   return kernel.prefetch ? std::vector{std::max(1, *kernel.prefetch)} : std::vector{2, 3};
 }
 
+std::vector<int> residents(const TileKernel &kernel) {
+  return kernel.workgroupsPerCu ? std::vector{*kernel.workgroupsPerCu}
+         : kernel.fewResident   ? std::vector{1, 2}
+                                : std::vector{0};
+}
+
 SetTileKernel setKernel(const TileKernel &kernel, const Tile &tile, int tileK, int split,
-                        int prefetch, const TileProblem &problem, const Target &target) {
+                        int prefetch, int resident, const TileProblem &problem,
+                        const Target &target) {
   SetTileKernel set;
   set.tileM = tile.m;
   set.tileN = tile.n;
@@ -120,7 +127,7 @@ SetTileKernel setKernel(const TileKernel &kernel, const Tile &tile, int tileK, i
       (set.bInRegisters ? 0 : std::int64_t(set.tileN) * tileK * bitWidth(problem.b) / 8);
   const auto fit = std::max<std::int64_t>(1, target.ldsBytes / std::max<std::int64_t>(1, stage));
   set.stages = int(std::min<std::int64_t>(kernel.stages.value_or(prefetch + 1), fit));
-  set.workgroupsPerCu = kernel.workgroupsPerCu.value_or(0);
+  set.workgroupsPerCu = resident;
   set.splitK = split;
   set.reduction = kernel.reduction.value_or(TileReduction::last);
   set.persistent = kernel.persistent;
@@ -152,7 +159,10 @@ TileChoices tileChoices(const TileKernel &kernel, const TileProblem &problem,
       auto &averaged = choices.alternatives.emplace_back();
       for (const int tileK : tileKs(kernel, problem)) {
         for (const int prefetch : prefetches(kernel)) {
-          averaged.push_back(setKernel(kernel, tile, tileK, split, prefetch, problem, target));
+          for (const int resident : residents(kernel)) {
+            averaged.push_back(
+                setKernel(kernel, tile, tileK, split, prefetch, resident, problem, target));
+          }
         }
       }
     }

@@ -7,7 +7,8 @@
 //   best      a tuner or a library has picked it for the shape (tile of a kernel that isn't named,
 //             splits of a stream-K grid, how waves divide the tile): the fastest counts
 //   averaged  whoever wrote the kernel has fixed it and we weren't told (stages, prefetch, K step,
-//             matrix instruction): the mean of log(time) over plausible values counts
+//             matrix instruction, workgroups a CU): the mean of log(time) over plausible values
+//             counts
 #pragma once
 
 #include "costmodel/foreign/TilePlan.h"

@@ -41,6 +41,7 @@ struct TileKernel {
   std::optional<int> stages;   ///< LDS buffers
   std::optional<int> prefetch; ///< steps from a global load to its use
   std::optional<int> workgroupsPerCu;
+  bool fewResident = false; ///< workgroupsPerCu unknown, but what registers allow isn't reached
   // Mapping.
   std::optional<int> splitK;
   std::optional<TileReduction> reduction;

@@ -147,7 +147,9 @@ TileLaunch tileLaunch(const TileProblem &problem, const SetTileKernel &kernel,
   }
   addRegisters(problem, kernel, target, launch);
   const std::int64_t steps = ceilOf(ceilOf(problem.k, kernel.tileK), kernel.splitK);
-  addRegion(result, RegionKind::prologue, 1, tilePrologue(problem, kernel, target));
+  // Sorted ids, then rows and expert, then the operands.
+  addRegion(result, RegionKind::prologue, problem.grouped ? 3 : 1,
+            tilePrologue(problem, kernel, target));
   addRegion(result, RegionKind::mainLoop, steps, tileStep(problem, kernel, target));
   if (kernel.splitK > 1) {
     addRegion(result, RegionKind::reduction, 1, tileReduction(problem, kernel, target));

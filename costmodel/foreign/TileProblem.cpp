@@ -51,12 +51,6 @@ constexpr std::array<ScaleRow, 12> scaleRows{{{"", ScaleMode::none},
                                               {"mx1x32", ScaleMode::mx},
                                               {"per_1x32", ScaleMode::mx}}};
 
-Expected<ElementType> typeOf(std::string_view column, const std::string &text) {
-  const auto *row = std::ranges::find(typeRows, std::string_view(text), &TypeRow::text);
-  return row != typeRows.end() ? Expected<ElementType>(row->type)
-                               : badInput(fmt::format("{}={}: no such type", column, text));
-}
-
 Expected<ScaleMode> scaleOf(const std::string &text) {
   const auto *row = std::ranges::find(scaleRows, std::string_view(text), &ScaleRow::text);
   return row != scaleRows.end() ? Expected<ScaleMode>(row->scale)
@@ -64,8 +58,8 @@ Expected<ScaleMode> scaleOf(const std::string &text) {
 }
 
 Expected<void> readTypes(const MeasuredRow &row, TileProblem &problem) {
-  const auto a = typeOf("dtype_a", row.typeA), b = typeOf("dtype_b", row.typeB);
-  const auto out = typeOf("dtype_out", row.typeOut.empty() ? "bf16" : row.typeOut);
+  const auto a = elementTypeOf("dtype_a", row.typeA), b = elementTypeOf("dtype_b", row.typeB);
+  const auto out = elementTypeOf("dtype_out", row.typeOut.empty() ? "bf16" : row.typeOut);
   const auto scale = scaleOf(row.scale);
   for (const auto *type : {&a, &b, &out}) {
     if (!*type) {
@@ -105,6 +99,12 @@ void forEachBinomial(double trials, double probability, double most, Visit &&vis
 }
 
 } // namespace
+
+Expected<ElementType> elementTypeOf(std::string_view column, const std::string &text) {
+  const auto *row = std::ranges::find(typeRows, std::string_view(text), &TypeRow::text);
+  return row != typeRows.end() ? Expected<ElementType>(row->type)
+                               : badInput(fmt::format("{}={}: no such type", column, text));
+}
 
 RowTiles rowTiles(const TileProblem &problem, int height) {
   if (!problem.grouped) {
@@ -196,6 +196,7 @@ Expected<TileProblem> moeProblem(const MeasuredRow &row, int stage) {
   } else {
     problem.n = moe.modelDim;
     problem.k = moe.interDim;
+    problem.rowsPerResult = topk;
   }
   return problem;
 }

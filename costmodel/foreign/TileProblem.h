@@ -29,7 +29,9 @@ struct TileProblem {
   ScaleMode scale = ScaleMode::none;
   bool preshuffled = false; ///< b is packed for loads in fragment order
   bool gated = false;       ///< the epilogue multiplies pairs of columns: n / 2 are written
-  double readsA = 0;        ///< distinct bytes of a, if not rows x k of every product; 0: these
+  /// Rows of the product that are added into one of the result (experts of a token).
+  double rowsPerResult = 1;
+  double readsA = 0; ///< distinct bytes of a, if not rows x k of every product; 0: these
 
   double flops() const { return 2 * products * rows * double(n) * double(k); }
 };
@@ -45,6 +47,9 @@ std::string typeName(const TileProblem &problem);
 
 /// What the model reads of it.
 ProblemFacts problemFacts(const TileProblem &problem);
+
+/// A table's word for a type; the error names the column and the word.
+Expected<ElementType> elementTypeOf(std::string_view column, const std::string &text);
 
 /// The error names the type or scale that isn't known.
 Expected<TileProblem> gemmProblem(const MeasuredRow &row);

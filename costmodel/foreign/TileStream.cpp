@@ -11,7 +11,8 @@ TileLaunch secondLaunch(const TileProblem &problem, const SetTileKernel &kernel,
                         const Target &target) {
   constexpr int waves = 4, elementsPerLane = 8, partialBytes = 4;
   const int elements = waves * target.waveSize * elementsPerLane; // of a workgroup
-  const double results = problem.products * problem.rows * double(problem.n);
+  const double results =
+      problem.products * problem.rows * double(problem.n) / problem.rowsPerResult;
   TileLaunch result;
   LaunchPlan &launch = result.plan;
   launch.role = "combine";

@@ -30,6 +30,7 @@ double launch(const LaunchProfile &, const Rounds &, const Target &);
 double prologue(const LaunchProfile &, const Rounds &, const Target &);
 double barrier(const LaunchProfile &, const Rounds &, const Target &);
 double epilogue(const LaunchProfile &, const Rounds &, const Target &);
+double flush(const LaunchProfile &, const Rounds &, const Target &);
 double reduction(const LaunchProfile &, const Rounds &, const Target &);
 } // namespace terms
 
@@ -59,11 +60,12 @@ inline constexpr std::array<TermRow, 6> concurrentTerms{{
 }};
 
 /// Hidden by nothing: added. Term::lastRound is the difference of two combinations (Combine.cpp).
-inline constexpr std::array<TermRow, 5> serialTerms{{
+inline constexpr std::array<TermRow, 6> serialTerms{{
     {Term::launch, terms::launch},
     {Term::prologue, terms::prologue},
     {Term::barrier, terms::barrier},
     {Term::epilogue, terms::epilogue},
+    {Term::epilogue, terms::flush},
     {Term::reduction, terms::reduction},
 }};
 

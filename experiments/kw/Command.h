@@ -47,6 +47,7 @@ RunCommand addCheckBundle(CLI::App &app, const CommonOptions &common);
 RunCommand addCompile(CLI::App &app, const CommonOptions &common);
 RunCommand addEstimate(CLI::App &app, const CommonOptions &common);
 RunCommand addExport(CLI::App &app, const CommonOptions &common);
+RunCommand addImport(CLI::App &app, const CommonOptions &common);
 RunCommand addLaunch(CLI::App &app, const CommonOptions &common);
 RunCommand addMeasure(CLI::App &app, const CommonOptions &common);
 RunCommand addMutate(CLI::App &app, const CommonOptions &common);

@@ -42,7 +42,7 @@ std::span<const Command> commands() {
       {"simulate", "time a code object without a GPU", addNotYet},
       {"measure", "time a code object on a GPU", addMeasure},
       {"replay", "run a strategy on a recorded space", addNotYet},
-      {"import", "store timings of others", addNotYet},
+      {"import", "store timings of others", addImport},
       {"calibrate", "fit the model to measured timings", addNotYet},
       {"score", "compare the model with measured timings", addScore},
       {"study", "run a numbered study", addNotYet},

@@ -62,6 +62,9 @@ constexpr const char *addDevice =
     "INSERT INTO device (name, detail) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET "
     "detail = ?2 RETURNING id";
 constexpr const char *setDevice = "UPDATE result SET device = ?2 WHERE id = ?1";
+constexpr const char *addImported =
+    "INSERT INTO result (rung, key, state, value, origin, created) "
+    "VALUES ('imported', ?1, 'ok', ?2, ?3, ?4) ON CONFLICT (rung, key) DO NOTHING RETURNING id";
 constexpr const char *addTrial =
     "INSERT INTO trial (run, rung, schedule, state, error, result, seconds, created) "
     "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (run, rung, schedule) DO UPDATE SET "
@@ -324,6 +327,33 @@ Expected<void> Store::keep(const ResultRecord &result, const std::string &device
     return done;
   }
   return transaction->commit();
+}
+
+Expected<std::size_t> Store::import(std::span<const ImportedTiming> timings) {
+  Expected<Transaction> transaction = Transaction::begin(database);
+  if (!transaction) {
+    return tl::unexpected(transaction.error());
+  }
+  const Expected<Statement *> add = statement(sql::addImported);
+  if (!add) {
+    return tl::unexpected(add.error());
+  }
+  const std::string now = nowUtc();
+  std::size_t stored = 0;
+  for (const ImportedTiming &timing : timings) {
+    Statement &row = **add;
+    row.bind(1, timing.key).bind(2, printJson(timing.value)).bind(3, timing.origin).bind(4, now);
+    const Expected<bool> isNew = row.step();
+    if (!isNew) {
+      return tl::unexpected(isNew.error());
+    }
+    stored += *isNew ? 1 : 0;
+    row.reset();
+  }
+  if (Expected<void> done = transaction->commit(); !done) {
+    return tl::unexpected(done.error());
+  }
+  return stored;
 }
 
 Expected<void> Store::record(const TrialRecord &trial, const std::optional<ResultRecord> &result) {

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,13 @@ struct TrialRecord {
 /// The time in UTC, ISO 8601, as the store writes it.
 std::string nowUtc();
 
+/// A timing of others, as it was published.
+struct ImportedTiming {
+  std::string key;    ///< problem, kernel, time and origin: equal ones are the same timing
+  std::string origin; ///< who published it, and when
+  Json value = Json::object();
+};
+
 class Store {
 public:
   enum class Access { read, write };
@@ -85,6 +93,8 @@ public:
   /// A result of no run, with the device that it was found on: one transaction. An older one of the
   /// same rung and key is replaced.
   Expected<void> keep(const ResultRecord &result, const std::string &device, const Json &detail);
+  /// All in one transaction; those that are known already are left as they are. How many were new.
+  Expected<std::size_t> import(std::span<const ImportedTiming> timings);
   /// In the order recorded.
   Expected<std::vector<TrialRecord>> trials(const std::string &run);
 

@@ -257,12 +257,69 @@ def test_nothing_legal(kw):
     answer.one_line_error("nothing is legal")
 
 
-@pytest.mark.parametrize("name", "simulate replay import calibrate score study report compare store".split())
+@pytest.mark.parametrize("name", "simulate replay calibrate study report compare store".split())
 def test_commands_to_come(kw, name):
     answer = kw(name, "something", "--json")
     assert answer.status == 1
     answer.one_line_error("not available yet")
     assert answer.json()["error"]["kind"] == "failed"
+
+
+GEMM_TABLE = """gfx,cu_num,op,dtype_a,dtype_b,dtype_out,scale,M,N,K,kernel_family,kernel_name,us,flags
+gfx950,256,gemm,bf16,bf16,bf16,,64,4096,4096,asm_bf16,_ZN5aiter9x_tn_64x64E,12.5,
+gfx950,256,gemm,fp8,fp8,bf16,rowwise,4096,4096,4096,ck,,60,hbm
+gfx950,256,gemm,q3,fp8,bf16,rowwise,4096,4096,4096,ck,,60,
+"""
+
+
+def test_score(kw, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text(GEMM_TABLE)
+    rows = tmp_path / "rows.csv"
+    answer = kw("score", str(table), str(table), "--calibration", "none", "--rows", str(rows), "--json")
+    assert answer.status == 0
+    document = answer.json()
+    assert (document["rows"], document["modelled"], document["counted"]) == (6, 4, 2)
+    assert document["by"]["m_bucket"]["<=64"]["rows"] == 2
+    lines = [line.split(",") for line in rows.read_text().splitlines()]
+    assert lines[0][:7] == "row family predicted_us lo_us hi_us measured_us status".split()
+    assert [line[0] for line in lines[1:]] == ["1", "2", "3"] * 2
+    assert [line[6] for line in lines[1:4]] == ["ok", "flagged", "dtype_a=q3: no such type"]
+    assert float(lines[1][3]) < float(lines[1][2]) < float(lines[1][4])
+
+
+def test_score_without_a_term(kw, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text(GEMM_TABLE)
+    answer = kw("score", str(table), "--calibration", "none", "--ablation", "--json")
+    assert answer.json()["ablation"]["launch"]["log_bias"] < answer.json()["ablation"]["none"]["log_bias"]
+    answer = kw("score", str(table), "--calibration", "none", "--without", "magic")
+    assert answer.status == 2
+    answer.one_line_error("no such term; accepted are launch")
+
+
+def test_import(kw, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text(GEMM_TABLE.replace("q3,", "fp8,").replace(",60,\n", ",,\n"))
+    own = tmp_path / "own.csv"
+    own.write_text("problem,schedule,time_us,device\ngemm m=64 n=64 k=64 dtype=bf16,gemm.1:,3.5,mine\n")
+    first = kw("import", str(table), str(own), "--json")
+    assert first.status == 1  # a row without a time
+    files = first.json()["files"]
+    assert [(f["imported"], f["duplicates"], len(f["bad"])) for f in files] == [(2, 0, 1), (1, 0, 0)]
+    assert files[0]["bad"][0] == {"line": 4, "error": "column us: not a time above 0"}
+    again = kw("import", str(table), str(own), "--keep-going", "--json")
+    assert again.status == 0
+    assert [(f["imported"], f["duplicates"]) for f in again.json()["files"]] == [(0, 2), (0, 1)]
+
+
+def test_import_refuses_unknown_columns(kw, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("x,y\n1,2\n")
+    for arguments in ([], ["--format", "kw"]):
+        answer = kw("import", str(table), *arguments)
+        assert answer.status == 2
+        assert "columns" in answer.err
 
 
 def test_common_options_stand_before_or_behind(kw):

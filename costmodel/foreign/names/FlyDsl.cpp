@@ -155,7 +155,8 @@ TileKernel tileKernel(const FlyDslRecord &record) {
     tile.stages = 2;
   }
   tile.wavesPerEu = record.wavesPerEu;
-  if (record.wavesPerEu && moe) { // workgroups of four waves, one on each SIMD
+  tile.fewResident = moe && !record.wavesPerEu; // the compiler was asked for no occupancy
+  if (record.wavesPerEu && moe) {               // workgroups of four waves, one on each SIMD
     tile.workgroupsPerCu = std::max(1, *record.wavesPerEu);
   }
   tile.xcdSwizzle = record.xcds;

@@ -108,6 +108,10 @@ TEST(ForeignModel, RefusesByName) {
   row.gfx = "gfx1";
   EXPECT_FALSE(model.estimate(row));
   row = gemmRow("ck", "x", 16);
+  row.op = "gemm_fwd_with_quant";
+  EXPECT_EQ(model.estimate(row).error().message,
+            "op=gemm_fwd_with_quant: not modelled; gemm and bgemm are");
+  row = gemmRow("ck", "x", 16);
   row.damage = "broken";
   EXPECT_EQ(model.estimate(row).error().message, "broken");
 }
@@ -180,7 +184,7 @@ TEST(MatrixRate, OfTheInstructionThatALaneCanFeed) {
   EXPECT_EQ(matrixRate(problem, kernel, target), 1024);
   kernel.operandBytes = 16; // the older instruction, half the rate
   EXPECT_EQ(matrixRate(problem, kernel, target), 512);
-  EXPECT_EQ(matrixRate(problem, kernel, **findTarget("gfx942")), 512);
+  EXPECT_EQ(matrixRate(problem, kernel, **findTarget("gfx942")), 512); // by the rate of i8
 }
 
 } // namespace
