@@ -29,7 +29,8 @@ struct Finding {
   std::string detail;
 };
 
-enum class Landing; // runtime/emulator/Emulator.h: early, late, random
+enum class Landing;    // runtime/emulator/Emulator.h: early, late, random
+enum class MatrixSums; // there: in the order of k (default), or grouped
 
 /// A byte of a manifest buffer.
 struct WatchedByte {
@@ -42,6 +43,7 @@ struct RunOptions {
   std::uint64_t seed = 0;              ///< order of waves
   Landing landing{};                   ///< when data of loads arrive; strict mode needs them early
   bool wildTurns = false;              ///< waves and workgroups in unusual orders
+  MatrixSums matrixSums{};             ///< how the emulated device's matrix instructions add
   std::optional<WatchedByte> watch;    ///< strict: whose last writer is wanted
   int jobs = 1;                        ///< results do not depend on it
   std::uint64_t instructionBudget = 0; ///< per wave; 0: the device's default

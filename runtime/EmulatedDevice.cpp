@@ -81,6 +81,7 @@ EmulatorOptions optionsOf(const RunOptions &options, std::size_t launch) {
   result.jobs = options.jobs;
   result.landing = options.landing;
   result.wildTurns = options.wildTurns;
+  result.matrixSums = options.matrixSums;
   if (options.instructionBudget != 0) {
     result.instructionBudget = options.instructionBudget;
   }

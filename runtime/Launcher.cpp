@@ -214,6 +214,11 @@ Expected<LaunchOutcome> launch(const CodeObject &object, const fs::path &folder,
                                 "emulated one",
                                 device.name()));
   }
+  if (options.matrixSums != MatrixSums{} && device.name() != "emulated") {
+    return badInput(fmt::format("the {} device adds as its hardware does: grouped matrix sums need "
+                                "the emulated one",
+                                device.name()));
+  }
   const auto runWith = [&](const RunOptions &how) {
     return runFromFresh(object, folder, device, how);
   };
@@ -221,6 +226,7 @@ Expected<LaunchOutcome> launch(const CodeObject &object, const fs::path &folder,
   how.strict = options.strict;
   how.seed = options.seed;
   how.jobs = options.jobs;
+  how.matrixSums = options.matrixSums;
   Expected<TimedRun> run = runWith(how);
   if (!run) {
     return tl::unexpected<Error>(run.error());

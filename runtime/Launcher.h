@@ -28,6 +28,7 @@ struct LaunchOptions {
   int jobs = 1;
   int schedules = 0; ///< runs under adversarial time (Timings.h) after the first
   SaveRequests save{};
+  MatrixSums matrixSums{}; ///< of the emulated device; grouped is refused on others
 };
 
 struct SavedBuffer {

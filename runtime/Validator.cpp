@@ -46,6 +46,12 @@ public:
                                   "emulated one",
                                   device.name()));
     }
+    if (options.matrixSums != MatrixSums{} && device.name() != "emulated") {
+      return badInput(
+          fmt::format("the {} device adds as its hardware does: grouped matrix sums need "
+                      "the emulated one",
+                      device.name()));
+    }
     if (Expected<void> proven = proveProblem(); !proven) {
       return tl::unexpected<Error>(proven.error());
     }

@@ -21,6 +21,7 @@ struct ValidateOptions {
   int jobs = 1;
   /// Runs of the problem under adversarial time (Timings.h), after the strict ones.
   int schedules = 0;
+  MatrixSums matrixSums{}; ///< of the emulated device; grouped is refused on others
 };
 
 struct Validation {

@@ -3,6 +3,7 @@
 #include "runtime/Launcher.h"
 
 #include "experiments/kw/Command.h"
+#include "experiments/kw/MatrixSumsOption.h"
 #include "experiments/kw/Output.h"
 #include "experiments/rungs/CodeObjectFiles.h"
 #include "experiments/rungs/ValidatedRung.h"
@@ -20,6 +21,7 @@ struct Options {
   int schedules = 0;
   double limitSeconds = defaultLimitSeconds;
   std::vector<std::string> save;
+  MatrixSums matrixSums = MatrixSums::inOrder;
 };
 
 Expected<SaveRequests> saveRequests(const std::vector<std::string> &words) {
@@ -77,7 +79,8 @@ Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
   }
   const Expected<LaunchOutcome> outcome =
       launch(loaded->object, loaded->manifestFile.parent_path(), **device,
-             {options.strict, common.seed, common.jobs, options.schedules, std::move(*requests)});
+             {options.strict, common.seed, common.jobs, options.schedules, std::move(*requests),
+              options.matrixSums});
   if (!outcome) {
     return tl::unexpected(outcome.error());
   }
@@ -105,6 +108,7 @@ RunCommand addLaunch(CLI::App &app, const CommonOptions &common) {
       ->check(CLI::Range(0, 10'000));
   app.add_option("--save", options->save,
                  "BUFFER=FILE: save a buffer anywhere; a manifest's `save` stays in its folder");
+  addMatrixSums(app, options->matrixSums);
   return [options, &common] { return run(*options, common); };
 }
 

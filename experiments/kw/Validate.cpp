@@ -1,6 +1,7 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "experiments/kw/Command.h"
+#include "experiments/kw/MatrixSumsOption.h"
 #include "experiments/kw/Output.h"
 #include "experiments/rungs/CodeObjectFiles.h"
 #include "experiments/rungs/ValidatedRung.h"
@@ -18,6 +19,7 @@ struct Options {
   bool strict = true, full = false;
   int schedules = 0;
   double limitSeconds = defaultLimitSeconds;
+  MatrixSums matrixSums = MatrixSums::inOrder;
 };
 
 std::string validationText(const Validation &validation, const std::string &problem,
@@ -50,8 +52,8 @@ Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
   if (!device) {
     return tl::unexpected(device.error());
   }
-  const ValidateOptions validateOptions{options.strict, options.full, common.seed, common.jobs,
-                                        options.schedules};
+  const ValidateOptions validateOptions{options.strict, options.full,      common.seed,
+                                        common.jobs,    options.schedules, options.matrixSums};
   Expected<Validation> validation = validate(loaded->object, **target, **device, validateOptions);
   if (!validation) {
     return tl::unexpected(validation.error());
@@ -88,6 +90,7 @@ RunCommand addValidate(CLI::App &app, const CommonOptions &common) {
   app.add_option("--schedules", options->schedules,
                  "runs more under adversarial time whose outputs must be the same")
       ->check(CLI::Range(0, 10'000));
+  addMatrixSums(app, options->matrixSums);
   return [options, &common] { return run(*options, common); };
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/emulator/Decoder.h"
 
+#include "runtime/emulator/EncodingRules.h"
 #include "runtime/emulator/GlobalOrder.h"
 
 #include "runtime/emulator/semantics/MatrixShapes.h"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <fmt/core.h>
 #include <llvm/MC/MCExpr.h>
 #include <llvm/MC/MCInstrDesc.h>
@@ -98,6 +100,23 @@ bool isTranscendental(std::string_view base) {
                      [&](std::string_view prefix) { return base.starts_with(prefix); });
 }
 
+/// 16-bit results that leave the upper half of the register; most write zeros. [ISA; LLVM:
+/// zeroesHigh16BitsOfDest]
+bool keepsHighHalf(std::string_view base) {
+  static constexpr std::string_view names[] = {
+      "V_MAD_F16",  "V_MAD_U16",        "V_MAD_I16",       "V_FMA_F16",  "V_DIV_FIXUP_F16",
+      "V_MIN3_F16", "V_MAX3_F16",       "V_MED3_F16",      "V_MIN3_I16", "V_MAX3_I16",
+      "V_MED3_I16", "V_MIN3_U16",       "V_MAX3_U16",      "V_MED3_U16", "V_ADD_I16",
+      "V_SUB_I16",  "V_ASHR_PK_I8_I32", "V_ASHR_PK_U8_I32"};
+  return std::find(std::begin(names), std::end(names), base) != std::end(names);
+}
+
+/// Conversions to integers: there clamp means which exceptions are raised.
+bool clampRaisesOnly(std::string_view base) {
+  return base.starts_with("V_CVT_I") || base.starts_with("V_CVT_U") ||
+         base.starts_with("V_CVT_RPI") || base.starts_with("V_CVT_FLR");
+}
+
 bool isGlobalAccess(const Op &op) {
   return op.kind == Kind::buffer || op.kind == Kind::global || op.kind == Kind::flat;
 }
@@ -120,7 +139,9 @@ public:
         offset += 4;
         continue;
       }
-      decodeOne(instruction, offset + bytes);
+      std::uint32_t first = 0;
+      std::memcpy(&first, code.data() + offset, sizeof first);
+      decodeOne(instruction, offset + bytes, first, bytes);
       end(std::string(mc.name(instruction)), mc.print(instruction, address));
       offset += bytes;
     }
@@ -142,7 +163,8 @@ private:
     kernel.text.push_back(std::move(text));
   }
 
-  void decodeOne(const llvm::MCInst &instruction, std::size_t nextOffset) {
+  void decodeOne(const llvm::MCInst &instruction, std::size_t nextOffset, std::uint32_t first,
+                 unsigned bytes) {
     name = parseOpcodeName(mc.name(instruction));
     const Semantics *semantics = findSemantics(name.base);
     if (!semantics) {
@@ -163,7 +185,7 @@ private:
                4 * static_cast<std::int16_t>(trailing.empty() ? 0 : trailing.back());
       branches.push_back(op.index);
     }
-    if (const char *why = invalidEncoding()) {
+    if (const char *why = invalidEncoding(name, op, first, bytes)) {
       kernel.invalid[op.index] = why;
       return;
     }
@@ -179,26 +201,6 @@ private:
     // Polls what another workgroup stores.
     kernel.communicates |= isGlobalAccess(op) && op.access == Access::load && op.use.acquires &&
                            (op.cachePolicy & cachePolicy::sc1);
-  }
-
-  /// What the decoder lets pass and hardware has no meaning for; null: fine.
-  const char *invalidEncoding() const {
-    if (op.kind == Kind::mfma) {
-      for (int i = 0; i < 3; ++i) {
-        if (op.source[i].file == File::scalar || op.source[i].file == File::special) {
-          return "a scalar register as a matrix operand";
-        }
-      }
-      const MatrixShape &shape = matrixShape(op);
-      if (shape.a == Element::f8f6f4 ? op.imm > lastFormat || op.imm3 > lastFormat
-                                     : shape.blocks > 1 && 1 << op.imm > shape.blocks) {
-        return "a format or a number of blocks that there is not";
-      }
-    }
-    if (name.base == "V_CVT_PK_BF16_F32" && (op.clamp || op.omod != 0)) {
-      return "clamp or omod on a conversion to bf16";
-    }
-    return nullptr;
   }
 
   void noteRegisters() {
@@ -290,7 +292,8 @@ private:
           return false;
         }
         mods = 0;
-      } else if (operand.isImm() && (registerClass >= 0 || type == literalType)) {
+      } else if (operand.isImm() &&
+                 (registerClass >= 0 || type == literalType || type == literalType16)) {
         if (!addSource(constant(operand.getImm(), type, registerClass), mods)) {
           return false;
         }
@@ -323,7 +326,8 @@ private:
     return true;
   }
 
-  static constexpr int literalType = 38; ///< OPERAND_KIMM32
+  static constexpr int literalType = 38;   ///< OPERAND_KIMM32
+  static constexpr int literalType16 = 37; ///< OPERAND_KIMM16
 
   Operand constant(std::int64_t value, int type, int registerClass) const {
     Operand operand;
@@ -356,6 +360,7 @@ private:
       op.clamp = !trailing.empty() && trailing[0] != 0;
       op.omod = trailing.size() == 2 ? static_cast<std::uint8_t>(trailing[1]) : 0;
     }
+    op.clamp &= !clampRaisesOnly(name.base);
   }
 
   void takeDpp() {
@@ -441,7 +446,8 @@ private:
       op.writesExec |= op.result[i].file == File::scalar &&
                        op.result[i].reg + op.result[i].words > scalarReg::exec;
     }
-    op.plainResult = !op.clamp && op.omod == 0 && op.form != Form::sdwa;
+    op.keepsHighHalf = keepsHighHalf(name.base);
+    op.plainResult = !op.clamp && op.omod == 0 && op.form != Form::sdwa && !op.keepsHighHalf;
     op.plainSources = op.form == Form::plain;
     for (int i = 0; i < op.sourceCount; ++i) {
       op.plainSources &= op.source[i].mods == 0;

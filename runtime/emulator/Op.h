@@ -128,8 +128,9 @@ struct Op {
   Flow flow = Flow::allSources;
   std::uint8_t sourceCount = 0;
   std::uint8_t resultCount = 0;
-  bool plainSources = false; ///< no modifiers, DPP or SDWA
-  bool plainResult = true;   ///< no clamp, omod or SDWA selection
+  bool plainSources = false;  ///< no modifiers, DPP or SDWA
+  bool plainResult = true;    ///< no clamp, omod, SDWA selection or half that stays
+  bool keepsHighHalf = false; ///< of a 16-bit result's register
   bool clamp = false;
   std::uint8_t omod = 0; ///< 0 none, 1 *2, 2 *4, 3 /2
   bool readsExec = true;

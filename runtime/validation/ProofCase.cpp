@@ -66,6 +66,7 @@ RunOptions runOptions(const ValidateOptions &options) {
   how.strict = options.strict;
   how.seed = options.seed;
   how.jobs = options.jobs;
+  how.matrixSums = options.matrixSums;
   return how;
 }
 

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/emulator/semantics/Fetch.h"
 
+#include "runtime/emulator/FloatMode.h"
 #include "runtime/emulator/semantics/Apertures.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace kw::detail {
 
@@ -208,21 +211,36 @@ f32 scaled(f32 x, int omod) {
 f64 scaled(f64 x, int omod) {
   return omod == 1 ? x * 2 : omod == 2 ? x * 4 : omod == 3 ? x / 2 : x;
 }
-template <class T> T clamped(T x, bool clamp) {
-  return !clamp ? x : x > T(0) ? std::min(x, T(1)) : T(0); // NaN gives 0 (DX10_CLAMP)
+/// With omod denormals and -0 become +0.
+template <class T> T scaledFlushed(T x, int omod) {
+  const T y = scaled(x, omod);
+  return omod == 0 || std::fabs(y) >= std::numeric_limits<T>::min() || y != y ? y : T(0);
+}
+template <class T> T clamped(T x, bool clamp, bool clampsNan) {
+  return !clamp || (x != x && !clampsNan) ? x : x > T(0) ? std::min(x, T(1)) : T(0);
+}
+
+/// omod is ignored in IEEE mode and where denormals of results are kept. [ISA, 6.2.2]
+int effectiveOmod(const Wave &wave, const Op &op, Type type) {
+  const u32 mode = type == Type::f32 ? wave.mode : doubleMode(wave.mode);
+  return (mode >> modeBit::ieee & 1) || (mode >> 5 & 1) ? 0 : op.omod;
 }
 
 void applyOutputModifiers(Wave &wave, const Op &op, Type type) {
+  const int omod = effectiveOmod(wave, op, type);
+  const bool clampsNan = wave.mode >> modeBit::clampsNan & 1;
   for (int lane = 0; lane < laneCount; ++lane) {
     u32 &low = wave.computed[0][lane];
     if (type == Type::f32) {
-      low = bitsOf(clamped(scaled(floatOf(low), op.omod), op.clamp));
+      low = bitsOf(clamped(scaledFlushed(floatOf(low), omod), op.clamp, clampsNan));
     } else if (type == Type::f16) {
-      low = toHalfBits(clamped(scaled(fromHalf(low), op.omod), op.clamp));
+      const f32 x = scaledFlushed(fromHalf(low), omod);
+      const f32 kept = omod != 0 && std::fabs(x) < 0x1p-14f ? 0.0f : x;
+      low = toHalfBits(clamped(kept, op.clamp, clampsNan));
     } else if (type == Type::f64) {
       u32 &high = wave.computed[1][lane];
       const f64 x = std::bit_cast<f64>(low | u64{high} << 32);
-      const u64 y = std::bit_cast<u64>(clamped(scaled(x, op.omod), op.clamp));
+      const u64 y = std::bit_cast<u64>(clamped(scaledFlushed(x, omod), op.clamp, clampsNan));
       low = static_cast<u32>(y);
       high = static_cast<u32>(y >> 32);
     }
@@ -251,6 +269,8 @@ u32 insertPart(u32 old, u32 x, int selector, int unused) {
 void commit(Wave &wave, const Op &op, u64 lanes, Type type) {
   if ((op.clamp || op.omod != 0) && isFloat(type)) {
     applyOutputModifiers(wave, op, type);
+  } else if (op.clamp) {
+    wave.fail(op, "clamp on an integer result that the emulator does not saturate");
   }
   const int first = resultRegister(wave, op);
   const int words = std::max<int>(1, op.result[0].words);
@@ -265,6 +285,8 @@ void commit(Wave &wave, const Op &op, u64 lanes, Type type) {
         x = insertPart(to[lane], x, op.dstSel, op.dstUnused);
       } else if (toHighHalf) {
         x = (to[lane] & 0xffff) | x << 16;
+      } else if (op.keepsHighHalf) {
+        x = (to[lane] & 0xffff0000) | (x & 0xffff);
       }
       to[lane] = lanes >> lane & 1 ? x : to[lane];
     }

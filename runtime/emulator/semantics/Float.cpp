@@ -1,13 +1,13 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Floating-point arithmetic of f32, f64 and f16 in VOP1, VOP2 and VOP3. f16 is computed in f32 and
-// rounded once more, which is exact for + - * (24 >= 2 * 11 + 2 bits); f16 fma goes through f64.
+// Floating-point arithmetic of f32 and f64 in VOP1, VOP2 and VOP3; f16 is in Half.cpp.
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -18,96 +18,75 @@
 
 #include <hwy/foreach_target.h>
 
+#include "runtime/emulator/FloatMode.h"
+#include "runtime/emulator/semantics/Extremes.h"
 #include "runtime/emulator/semantics/Lanes-inl.h"
+#include "runtime/emulator/semantics/Transcendental-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kw::detail::HWY_NAMESPACE {
 
 KW_INLINE f32 fusedMultiplyAdd(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
 KW_INLINE f64 fusedMultiplyAdd(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
-using kw::detail::fusedMultiplyAdd; // of Half
 
-/// IEEE mode: the other operand if one is NaN; -0 < +0.
-template <class T> KW_INLINE T minimumNumber(T a, T b) {
-  const bool takeA = isNan(b) || a < b || (a == b && std::signbit(a));
-  return takeA && !isNan(a) ? a : b;
-}
-template <class T> KW_INLINE T maximumNumber(T a, T b) {
-  const bool takeA = isNan(b) || b < a || (a == b && !std::signbit(a));
-  return takeA && !isNan(a) ? a : b;
-}
-KW_INLINE f32 medianNumber(f32 a, f32 b, f32 c) {
-  const f32 low = minimumNumber(minimumNumber(a, b), c);
-  const f32 result = maximumNumber(minimumNumber(a, b), minimumNumber(maximumNumber(a, b), c));
-  return isNan(a) || isNan(b) || isNan(c) ? low : result;
-}
-/// v_maximum3, v_minimum3: NaN wins.
-KW_INLINE f32 maximumOrNan(f32 a, f32 b) {
-  return isNan(a) ? a : isNan(b) ? b : maximumNumber(a, b);
-}
-KW_INLINE f32 minimumOrNan(f32 a, f32 b) {
-  return isNan(a) ? a : isNan(b) ? b : minimumNumber(a, b);
-}
-
-/// 2^x in f64, rounded once: within 0.51 ulp. |x - n| <= 1/2; Taylor series of exp(y ln 2).
-KW_INLINE f32 exp2Of(f32 x) {
-  const f64 clamped = x > 200.0f ? 200.0 : x < -200.0f ? -200.0 : static_cast<f64>(x);
-  const f64 shifted = clamped + 0x1.8p52; // rounds to an integer
-  const f64 n = shifted - 0x1.8p52;
-  const f64 y = (clamped - n) * 0.69314718055994530942;
-  f64 p = 1.0 / 479001600;
-  constexpr f64 coefficients[] = {1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
-                                  1.0 / 5040,     1.0 / 720,     1.0 / 120,    1.0 / 24,
-                                  1.0 / 6,        0.5,           1.0,          1.0};
-  for (const f64 c : coefficients) {
-    p = p * y + c;
+/// Min, max and median, chosen by MODE.
+template <class T, bool ieee, bool flush> struct ExtremesOf {
+  using E = Extremes<ieee, flush>;
+  static void minimum(Wave &w, const Op &op) {
+    lanes<[](T a, T b) { return E::minimum(a, b); }>(w, op);
   }
-  const i64 exponent = static_cast<i64>(std::bit_cast<u64>(shifted) << 12) >> 12;
-  const f64 scale = std::bit_cast<f64>(static_cast<u64>(exponent + 1023) << 52);
-  return isNan(x) ? x : static_cast<f32>(p * scale);
-}
-
-/// log2(x) in f64: exponent plus atanh series of the mantissa in [sqrt(1/2), sqrt(2)].
-KW_INLINE f32 log2Of(f32 x) {
-  const u64 bits = std::bit_cast<u64>(static_cast<f64>(x));
-  const u64 aboveRoot = (bits & 0xfffffffffffff) > 0x6a09e667f3bcd ? 1 : 0;
-  const f64 exponent = static_cast<f64>(static_cast<i32>((bits >> 52 & 0x7ff) + aboveRoot) - 1023);
-  const f64 m = std::bit_cast<f64>((bits & 0xfffffffffffff) | (1023 - aboveRoot) << 52);
-  const f64 t = (m - 1) / (m + 1), s = t * t;
-  f64 p = 1.0 / 23;
-  for (int k = 21; k >= 1; k -= 2) {
-    p = p * s + 1.0 / k;
+  static void maximum(Wave &w, const Op &op) {
+    lanes<[](T a, T b) { return E::maximum(a, b); }>(w, op);
   }
-  const f64 result = exponent + 2 * t * p * 1.4426950408889634074;
-  constexpr f32 infinity = std::numeric_limits<f32>::infinity();
-  return isNan(x) || x < 0 ? std::numeric_limits<f32>::quiet_NaN()
-         : x == 0          ? -infinity
-         : x == infinity   ? infinity
-                           : static_cast<f32>(result);
-}
+  static void minimum3(Wave &w, const Op &op) {
+    lanes<[](T a, T b, T c) { return E::minimum3(a, b, c); }>(w, op);
+  }
+  static void maximum3(Wave &w, const Op &op) {
+    lanes<[](T a, T b, T c) { return E::maximum3(a, b, c); }>(w, op);
+  }
+  static void median(Wave &w, const Op &op) {
+    lanes<[](T a, T b, T c) { return E::median(a, b, c); }>(w, op);
+  }
+  static void minimumOrNan3(Wave &w, const Op &op) {
+    lanes<[](T a, T b, T c) { return E::minimumOrNan3(a, b, c); }>(w, op);
+  }
+  static void maximumOrNan3(Wave &w, const Op &op) {
+    lanes<[](T a, T b, T c) { return E::maximumOrNan3(a, b, c); }>(w, op);
+  }
+};
+#define KW_BY_MODE(T, NAME)                                                                        \
+  +[](Wave &wave, const Op &op) {                                                                  \
+    const bool ieee = wave.mode >> modeBit::ieee & 1;                                              \
+    const bool keeps = keepsDenormals(sizeof(T) == 8 ? doubleMode(wave.mode) : wave.mode);         \
+    ieee ? (keeps ? ExtremesOf<T, true, false>::NAME : ExtremesOf<T, true, true>::NAME)(wave, op)  \
+         : (keeps ? ExtremesOf<T, false, false>::NAME : ExtremesOf<T, false, true>::NAME)(wave,    \
+                                                                                          op);     \
+  }
 
-KW_INLINE f32 sineOfTurns(f32 x) {
-  return static_cast<f32>(std::sin(static_cast<f64>(x - std::floor(x)) * 6.283185307179586476925));
+/// f64 under its own rounding and denormal mode.
+template <Handler handler> void underDoubleMode(Wave &wave, const Op &op) {
+  std::optional<HostFloatMode> host;
+  if (hasOwnDoubleMode(wave.mode)) [[unlikely]] {
+    host.emplace(doubleMode(wave.mode));
+  }
+  handler(wave, op);
 }
-KW_INLINE f32 cosineOfTurns(f32 x) {
-  return static_cast<f32>(std::cos(static_cast<f64>(x - std::floor(x)) * 6.283185307179586476925));
-}
-KW_INLINE f32 reciprocalRoot(f32 x) {
-  return static_cast<f32>(1.0 / std::sqrt(static_cast<f64>(x)));
-}
+template <auto F> void doubles(Wave &wave, const Op &op) { underDoubleMode<lanes<F>>(wave, op); }
+
 template <class T> KW_INLINE T fraction(T x) {
   const T largest = sizeof(T) == 4 ? T(0x1.fffffep-1) : T(0x1.fffffffffffffp-1);
-  return std::min<T>(x - std::floor(x), largest);
+  const T part = x - std::floor(x);
+  return part > largest ? largest : part;
 }
 KW_INLINE f32 scaleByPower(f32 x, i32 n) {
   const i32 clamped = std::clamp(n, -400, 400);
   return static_cast<f32>(static_cast<f64>(x) *
                           std::bit_cast<f64>(static_cast<u64>(clamped + 1023) << 52));
 }
-KW_INLINE i32 exponentOf(f32 x) {
+template <class T> KW_INLINE i32 exponentOf(T x) {
   return x == 0 || std::isinf(x) || isNan(x) ? 0 : std::ilogb(x) + 1;
 }
-KW_INLINE f32 mantissaOf(f32 x) {
+template <class T> KW_INLINE T mantissaOf(T x) {
   int exponent = 0;
   return x == 0 || std::isinf(x) || isNan(x) ? x : std::frexp(x, &exponent);
 }
@@ -191,18 +170,15 @@ KW_INLINE f64 divFmas(f64 a, f64 b, f64 c, Bit scale) {
 
 template <class T> KW_INLINE T divFixup(T quotient, T d, T n) {
   const bool negative = std::signbit(d) != std::signbit(n);
-  const T nan = std::numeric_limits<T>::quiet_NaN();
+  const T nan = -std::numeric_limits<T>::quiet_NaN();
   const T infinity = std::numeric_limits<T>::infinity();
   T result = std::fabs(quotient);
   const bool dInf = std::isinf(d), nInf = std::isinf(n);
   if (rawExponent(n) - rawExponent(d) < -(sizeof(T) == 4 ? 150 : 1075)) {
     result = 0;
   }
-  if (rawExponent(d) == FloatLayout<T>::top && !dInf) {
-    return d;
-  }
-  if (isNan(n)) {
-    return n;
+  if (isNan(n) || isNan(d)) {
+    return (isNan(n) ? n : d) + T(0); // made quiet
   }
   if ((d == 0 && n == 0) || (dInf && nInf)) {
     return nan;
@@ -213,6 +189,45 @@ template <class T> KW_INLINE T divFixup(T quotient, T d, T n) {
     result = 0;
   }
   return negative ? -result : result;
+}
+
+/// Which axis is largest: 0 x, 1 y, 2 z; of equal ones the later.
+KW_INLINE int cubeAxis(f32 x, f32 y, f32 z) {
+  const f32 a = std::fabs(x), b = std::fabs(y), c = std::fabs(z);
+  return c >= a && c >= b ? 2 : b >= a ? 1 : 0;
+}
+KW_INLINE f32 cubeMajor(f32 x, f32 y, f32 z) {
+  const int axis = cubeAxis(x, y, z);
+  return axis == 2 ? z : axis == 1 ? y : x;
+}
+KW_INLINE f32 cubeFace(f32 x, f32 y, f32 z) {
+  const int axis = cubeAxis(x, y, z);
+  return static_cast<f32>(2 * axis + (cubeMajor(x, y, z) < 0 ? 1 : 0));
+}
+KW_INLINE f32 cubeS(f32 x, f32 y, f32 z) {
+  const int axis = cubeAxis(x, y, z);
+  const bool negative = cubeMajor(x, y, z) < 0;
+  return axis == 2 ? (negative ? -x : x) : axis == 1 ? x : negative ? z : -z;
+}
+KW_INLINE f32 cubeT(f32 x, f32 y, f32 z) { return cubeAxis(x, y, z) != 1 ? -y : y < 0 ? -z : z; }
+
+/// v_trig_preop_f64: 53 bits of 2/pi from bit 53 n on (and further for huge x), as a number.
+f64 partOfTwoOverPi(f64 x, u32 n) {
+  // 1216 bits of the fraction of 2/pi, from its first on. [computed]
+  static constexpr u64 digits[] = {
+      0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
+      0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
+      0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
+      0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
+      0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab};
+  const int exponent = static_cast<int>(std::bit_cast<u64>(x) >> 52 & 0x7ff);
+  const int shift = static_cast<int>(n & 31) * 53 + (exponent > 1077 ? exponent - 1077 : 0);
+  u64 bits = 0;
+  for (int i = 0; i < 53; ++i) {
+    const int at = shift + i;
+    bits = bits << 1 | (at < 1201 ? digits[at / 64] >> (63 - at % 64) & 1 : 0);
+  }
+  return std::ldexp(static_cast<f64>(bits), -53 - shift + (exponent >= 1968 ? 128 : 0));
 }
 
 std::span<const Semantics> floatRows() {
@@ -229,90 +244,69 @@ std::span<const Semantics> floatRows() {
       {"V_FMAAK_F32", lanes<[](f32 a, f32 b, f32 k) { return fusedMultiplyAdd(a, b, k); }>},
       {"V_MAC_F32", lanes<[](f32 a, f32 b, f32 c) { return a * b + c; }>, Flow::accumulate},
       {"V_MAD_F32", lanes<[](f32 a, f32 b, f32 c) { return a * b + c; }>},
-      {"V_MIN_F32", lanes<[](f32 a, f32 b) { return minimumNumber(a, b); }>},
-      {"V_MAX_F32", lanes<[](f32 a, f32 b) { return maximumNumber(a, b); }>},
-      {"V_MIN3_F32",
-       lanes<[](f32 a, f32 b, f32 c) { return minimumNumber(minimumNumber(a, b), c); }>},
-      {"V_MAX3_F32",
-       lanes<[](f32 a, f32 b, f32 c) { return maximumNumber(maximumNumber(a, b), c); }>},
-      {"V_MED3_F32", lanes<[](f32 a, f32 b, f32 c) { return medianNumber(a, b, c); }>},
-      {"V_MINIMUM3_F32",
-       lanes<[](f32 a, f32 b, f32 c) { return minimumOrNan(minimumOrNan(a, b), c); }>},
-      {"V_MAXIMUM3_F32",
-       lanes<[](f32 a, f32 b, f32 c) { return maximumOrNan(maximumOrNan(a, b), c); }>},
+      {"V_MIN_F32", KW_BY_MODE(f32, minimum)},
+      {"V_MAX_F32", KW_BY_MODE(f32, maximum)},
+      {"V_MIN3_F32", KW_BY_MODE(f32, minimum3)},
+      {"V_MAX3_F32", KW_BY_MODE(f32, maximum3)},
+      {"V_MED3_F32", KW_BY_MODE(f32, median)},
+      {"V_MINIMUM3_F32", KW_BY_MODE(f32, minimumOrNan3)},
+      {"V_MAXIMUM3_F32", KW_BY_MODE(f32, maximumOrNan3)},
       {"V_LDEXP_F32", lanes<[](f32 a, i32 b) { return scaleByPower(a, b); }>},
       {"V_FREXP_EXP_I32_F32", lanes<[](f32 a) { return exponentOf(a); }>},
       {"V_FREXP_MANT_F32", lanes<[](f32 a) { return mantissaOf(a); }>},
       {"V_FLOOR_F32", lanes<[](f32 a) { return std::floor(a); }>},
       {"V_CEIL_F32", lanes<[](f32 a) { return std::ceil(a); }>},
       {"V_TRUNC_F32", lanes<[](f32 a) { return std::trunc(a); }>},
-      {"V_RNDNE_F32", lanes<[](f32 a) { return std::nearbyint(a); }>},
+      {"V_RNDNE_F32", lanes<[](f32 a) { return __builtin_roundevenf(a); }>},
       {"V_FRACT_F32", lanes<[](f32 a) { return fraction(a); }>},
-      {"V_RCP_F32", lanes<[](f32 a) { return 1.0f / a; }>},
-      {"V_RCP_IFLAG_F32", lanes<[](f32 a) { return 1.0f / a; }>},
-      {"V_RSQ_F32", lanes<[](f32 a) { return reciprocalRoot(a); }>},
-      {"V_SQRT_F32", lanes<[](f32 a) { return std::sqrt(a); }>},
-      {"V_EXP_F32", lanes<[](f32 a) { return exp2Of(a); }>},
-      {"V_LOG_F32", lanes<[](f32 a) { return log2Of(a); }>},
+      // These flush denormals, whatever MODE says. [ISA]
+      {"V_RCP_F32", lanes<[](f32 a) { return flushed(1.0f / flushed(a)); }>},
+      {"V_RCP_IFLAG_F32", lanes<[](f32 a) { return flushed(1.0f / flushed(a)); }>},
+      {"V_RSQ_F32", lanes<[](f32 a) { return flushed(reciprocalRoot(flushed(a))); }>},
+      {"V_SQRT_F32", lanes<[](f32 a) { return flushed(std::sqrt(flushed(a))); }>},
+      {"V_EXP_F32", lanes<[](f32 a) { return flushed(exp2Of(flushed(a))); }>},
+      {"V_LOG_F32", lanes<[](f32 a) { return flushed(log2Of(flushed(a))); }>},
+      {"V_EXP_LEGACY_F32", lanes<[](f32 a) { return flushed(exp2Of(flushed(a))); }>},
+      {"V_LOG_LEGACY_F32", lanes<[](f32 a) { return flushed(log2Of(flushed(a))); }>},
       {"V_SIN_F32", lanes<[](f32 a) { return sineOfTurns(a); }>},
       {"V_COS_F32", lanes<[](f32 a) { return cosineOfTurns(a); }>},
+      {"V_CUBEID_F32", lanes<[](f32 x, f32 y, f32 z) { return cubeFace(x, y, z); }>},
+      {"V_CUBESC_F32", lanes<[](f32 x, f32 y, f32 z) { return cubeS(x, y, z); }>},
+      {"V_CUBETC_F32", lanes<[](f32 x, f32 y, f32 z) { return cubeT(x, y, z); }>},
+      {"V_CUBEMA_F32", lanes<[](f32 x, f32 y, f32 z) { return 2 * cubeMajor(x, y, z); }>},
       {"V_DIV_SCALE_F32", divScale<f32>},
       {"V_DIV_FMAS_F32", lanes<[](f32 a, f32 b, f32 c, Bit s) { return divFmas(a, b, c, s); }>},
       {"V_DIV_FIXUP_F32", lanes<[](f32 q, f32 d, f32 n) { return divFixup(q, d, n); }>},
 
-      {"V_ADD_F64", lanes<[](f64 a, f64 b) { return a + b; }>},
-      {"V_MUL_F64", lanes<[](f64 a, f64 b) { return a * b; }>},
-      {"V_FMA_F64", lanes<[](f64 a, f64 b, f64 c) { return fusedMultiplyAdd(a, b, c); }>},
-      {"V_FMAC_F64", lanes<[](f64 a, f64 b, f64 c) { return fusedMultiplyAdd(a, b, c); }>,
+      {"V_ADD_F64", doubles<[](f64 a, f64 b) { return a + b; }>},
+      {"V_MUL_F64", doubles<[](f64 a, f64 b) { return a * b; }>},
+      {"V_FMA_F64", doubles<[](f64 a, f64 b, f64 c) { return fusedMultiplyAdd(a, b, c); }>},
+      {"V_FMAC_F64", doubles<[](f64 a, f64 b, f64 c) { return fusedMultiplyAdd(a, b, c); }>,
        Flow::accumulate},
-      {"V_MIN_F64", lanes<[](f64 a, f64 b) { return minimumNumber(a, b); }>},
-      {"V_MAX_F64", lanes<[](f64 a, f64 b) { return maximumNumber(a, b); }>},
-      {"V_RCP_F64", lanes<[](f64 a) { return 1.0 / a; }>},
-      {"V_RSQ_F64", lanes<[](f64 a) { return 1.0 / std::sqrt(a); }>},
-      {"V_SQRT_F64", lanes<[](f64 a) { return std::sqrt(a); }>},
-      {"V_FLOOR_F64", lanes<[](f64 a) { return std::floor(a); }>},
-      {"V_CEIL_F64", lanes<[](f64 a) { return std::ceil(a); }>},
-      {"V_TRUNC_F64", lanes<[](f64 a) { return std::trunc(a); }>},
-      {"V_RNDNE_F64", lanes<[](f64 a) { return std::nearbyint(a); }>},
-      {"V_FRACT_F64", lanes<[](f64 a) { return fraction(a); }>},
-      {"V_LDEXP_F64", lanes<[](f64 a, i32 b) { return std::ldexp(a, b); }>},
-      {"V_DIV_SCALE_F64", divScale<f64>},
-      {"V_DIV_FMAS_F64", lanes<[](f64 a, f64 b, f64 c, Bit s) { return divFmas(a, b, c, s); }>},
-      {"V_DIV_FIXUP_F64", lanes<[](f64 q, f64 d, f64 n) { return divFixup(q, d, n); }>},
+      // Rounds as f64 does. [LLVM: mode of fptrunc]
+      {"V_CVT_F32_F64", doubles<[](f64 a) { return static_cast<f32>(a); }>},
+      {"V_MIN_F64", KW_BY_MODE(f64, minimum)},
+      {"V_MAX_F64", KW_BY_MODE(f64, maximum)},
+      {"V_RCP_F64", doubles<[](f64 a) { return 1.0 / a; }>},
+      {"V_RSQ_F64", doubles<[](f64 a) { return 1.0 / std::sqrt(a); }>},
+      {"V_SQRT_F64", doubles<[](f64 a) { return std::sqrt(a); }>},
+      {"V_FLOOR_F64", doubles<[](f64 a) { return std::floor(a); }>},
+      {"V_CEIL_F64", doubles<[](f64 a) { return std::ceil(a); }>},
+      {"V_TRUNC_F64", doubles<[](f64 a) { return std::trunc(a); }>},
+      {"V_RNDNE_F64", doubles<[](f64 a) { return __builtin_roundeven(a); }>},
+      {"V_FRACT_F64", doubles<[](f64 a) { return fraction(a); }>},
+      {"V_FREXP_EXP_I32_F64", doubles<[](f64 a) { return exponentOf(a); }>},
+      {"V_FREXP_MANT_F64", doubles<[](f64 a) { return mantissaOf(a); }>},
+      {"V_TRIG_PREOP_F64", lanes<[](f64 a, u32 b) { return partOfTwoOverPi(a, b); }>},
+      {"V_LDEXP_F64", doubles<[](f64 a, i32 b) { return std::ldexp(a, b); }>},
+      {"V_DIV_SCALE_F64", underDoubleMode<divScale<f64>>},
+      {"V_DIV_FMAS_F64", doubles<[](f64 a, f64 b, f64 c, Bit s) { return divFmas(a, b, c, s); }>},
+      {"V_DIV_FIXUP_F64", doubles<[](f64 q, f64 d, f64 n) { return divFixup(q, d, n); }>},
 
-      {"V_ADD_F16", lanes<[](Half a, Half b) { return toHalf(value(a) + value(b)); }>},
-      {"V_SUB_F16", lanes<[](Half a, Half b) { return toHalf(value(a) - value(b)); }>},
-      {"V_SUBREV_F16", lanes<[](Half a, Half b) { return toHalf(value(b) - value(a)); }>},
-      {"V_MUL_F16", lanes<[](Half a, Half b) { return toHalf(value(a) * value(b)); }>},
-      {"V_FMA_F16", lanes<[](Half a, Half b, Half c) { return fusedMultiplyAdd(a, b, c); }>},
-      {"V_FMAC_F16", lanes<[](Half a, Half b, Half c) { return fusedMultiplyAdd(a, b, c); }>,
-       Flow::accumulate},
-      {"V_MIN_F16",
-       lanes<[](Half a, Half b) { return toHalf(minimumNumber(value(a), value(b))); }>},
-      {"V_MAX_F16",
-       lanes<[](Half a, Half b) { return toHalf(maximumNumber(value(a), value(b))); }>},
-      {"V_MIN3_F16", lanes<[](Half a, Half b, Half c) {
-         return toHalf(minimumNumber(minimumNumber(value(a), value(b)), value(c)));
-       }>},
-      {"V_MAX3_F16", lanes<[](Half a, Half b, Half c) {
-         return toHalf(maximumNumber(maximumNumber(value(a), value(b)), value(c)));
-       }>},
-      {"V_MED3_F16", lanes<[](Half a, Half b, Half c) {
-         return toHalf(medianNumber(value(a), value(b), value(c)));
-       }>},
-      {"V_RCP_F16", lanes<[](Half a) { return toHalf(1.0f / value(a)); }>},
-      {"V_RSQ_F16", lanes<[](Half a) { return toHalf(reciprocalRoot(value(a))); }>},
-      {"V_SQRT_F16", lanes<[](Half a) { return toHalf(std::sqrt(value(a))); }>},
-      {"V_EXP_F16", lanes<[](Half a) { return toHalf(exp2Of(value(a))); }>},
-      {"V_LOG_F16", lanes<[](Half a) { return toHalf(log2Of(value(a))); }>},
-      {"V_FLOOR_F16", lanes<[](Half a) { return toHalf(std::floor(value(a))); }>},
-      {"V_CEIL_F16", lanes<[](Half a) { return toHalf(std::ceil(value(a))); }>},
-      {"V_TRUNC_F16", lanes<[](Half a) { return toHalf(std::trunc(value(a))); }>},
-      {"V_RNDNE_F16", lanes<[](Half a) { return toHalf(std::nearbyint(value(a))); }>},
-      {"V_LDEXP_F16", lanes<[](Half a, i16 b) { return toHalf(scaleByPower(value(a), b)); }>},
   };
   return rows;
 }
+#undef KW_BY_MODE
 
 } // namespace kw::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -22,6 +22,7 @@ HWY_BEFORE_NAMESPACE();
 namespace kw::detail::HWY_NAMESPACE {
 
 KW_INLINE i32 signed24(u32 x) { return static_cast<i32>(x << 8) >> 8; }
+KW_INLINE i64 exact24(i64 x) { return signed24(static_cast<u32>(x)); }
 KW_INLINE u32 unsigned24(u32 x) { return x & 0xffffff; }
 KW_INLINE u32 fieldMask(u32 bits) { return (1u << (bits & 31)) - 1; }
 KW_INLINE i32 signedField(i32 x, u32 offset, u32 bits) {
@@ -31,14 +32,6 @@ KW_INLINE i32 signedField(i32 x, u32 offset, u32 bits) {
   return static_cast<i32>((part ^ sign) - sign);
 }
 KW_INLINE u32 byteOf(u32 x, int i) { return x >> (8 * i) & 255; }
-KW_INLINE u32 sumOfDifferences(u32 a, u32 b) {
-  u32 sum = 0;
-  for (int i = 0; i < 4; ++i) {
-    const u32 x = byteOf(a, i), y = byteOf(b, i);
-    sum += x > y ? x - y : y - x;
-  }
-  return sum;
-}
 /// v_perm: byte selectors 0-7 of {a, b} (b is low), 8-11 signs, 12 zero, 13 and above 0xff.
 KW_INLINE u32 permuteBytes(u32 a, u32 b, u32 selectors) {
   const u64 both = b | static_cast<u64>(a) << 32;
@@ -86,41 +79,122 @@ template <class T> void bitop3(Wave &wave, const Op &op) {
   finish<T>(wave, op, active);
 }
 
-/// V_MAD_U64_U32 and _I64_I32: the carry out of the addition goes to result 1.
+/// V_MAD_U64_U32 and _I64_I32: bit 64 of the exact sum goes to result 1.
 template <class Narrow, class Wide> void mad64(Wave &wave, const Op &op) {
+  __extension__ using Exact = __int128;
   u64 active = wave.exec();
   const u32 *a = fetch<u32>(wave, op, 0, active), *b = fetch<u32>(wave, op, 1, active),
             *c = fetch<u64>(wave, op, 2, active);
   alignas(64) u32 carries[laneCount];
   for (int l = 0; l < laneCount; ++l) {
-    const u64 product = static_cast<u64>(static_cast<Wide>(static_cast<Narrow>(a[l])) *
-                                         static_cast<Wide>(static_cast<Narrow>(b[l])));
-    const u64 sum = product + loadLane<u64>(c, l);
-    carries[l] = sum < product;
-    storeLane<u64>(wave.computed[0], l, sum);
+    const Wide product =
+        static_cast<Wide>(static_cast<Narrow>(a[l])) * static_cast<Wide>(static_cast<Narrow>(b[l]));
+    const Exact sum = static_cast<Exact>(product) + static_cast<Wide>(loadLane<u64>(c, l));
+    constexpr Exact low = std::numeric_limits<Wide>::min(), high = std::numeric_limits<Wide>::max();
+    carries[l] = static_cast<u32>(sum >> 64) & 1;
+    const Exact result = !op.clamp ? sum : sum < low ? low : sum > high ? high : sum;
+    storeLane<u64>(wave.computed[0], l, static_cast<u64>(result));
   }
-  finish<u64>(wave, op, active);
+  Op unclamped = op;
+  unclamped.clamp = false;
+  finish<u64>(wave, unclamped, active);
   wave.writeScalar64(op.result[1], packBits(carries) & active);
 }
 
-template <auto Exact, class T> void saturating(Wave &wave, const Op &op) {
-  u64 active = wave.exec();
-  const u32 *a = fetch<u32>(wave, op, 0, active), *b = fetch<u32>(wave, op, 1, active);
-  constexpr i64 low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
-  for (int l = 0; l < laneCount; ++l) {
-    const i64 exact =
-        Exact(static_cast<i64>(static_cast<T>(a[l])), static_cast<i64>(static_cast<T>(b[l])));
-    const i64 result = op.clamp ? std::clamp(exact, low, high) : exact;
-    wave.computed[0][l] = static_cast<u32>(result);
+template <class R> KW_INLINE R saturated(i64 exact) {
+  constexpr i64 low = std::numeric_limits<R>::min(), high = std::numeric_limits<R>::max();
+  return static_cast<R>(exact < low ? low : exact > high ? high : exact);
+}
+/// Clamp of integer sums and products saturates to the result's type; they are common without it,
+/// so Plain is what GCC vectorises and Exact, of i64, what clamp needs.
+template <auto Plain, auto Exact> void addLike(Wave &wave, const Op &op) {
+  if (!op.clamp) [[likely]] {
+    lanes<Plain>(wave, op);
+    return;
   }
-  finish<u32>(wave, op, active);
+  Op unclamped = op;
+  unclamped.clamp = false;
+  [&]<class R, class... A>(R (*)(A...)) {
+    lanes<[](A... a) { return saturated<R>(Exact(static_cast<i64>(a)...)); }>(wave, unclamped);
+  }(+Plain);
 }
-
-/// Clamp of the integer adds saturates; they are common without it.
-template <auto Plain, auto Exact, class T> void addLike(Wave &wave, const Op &op) {
-  op.clamp ? saturating<Exact, T>(wave, op) : lanes<Plain>(wave, op);
+/// The same of R from sources of type A.
+template <class R, auto Exact, class... A> void sumOf(Wave &wave, const Op &op) {
+  addLike<[](A... a) { return static_cast<R>(Exact(static_cast<i64>(a)...)); }, Exact>(wave, op);
 }
+constexpr auto sum2 = [](i64 a, i64 b) { return a + b; };
+constexpr auto difference = [](i64 a, i64 b) { return a - b; };
+constexpr auto differenceBack = [](i64 a, i64 b) { return b - a; };
+constexpr auto productSum = [](i64 a, i64 b, i64 c) { return a * b + c; };
 
+/// Sum of differences of bytes; `masked`: but for those whose byte of b is 0.
+KW_INLINE u32 byteDifferences(u32 a, u32 b, bool masked) {
+  u32 sum = 0;
+  for (int i = 0; i < 4; ++i) {
+    const u32 x = byteOf(a, i), y = byteOf(b, i);
+    sum += masked && y == 0 ? 0 : x > y ? x - y : y - x;
+  }
+  return sum;
+}
+KW_INLINE u32 halfDifferences(u32 a, u32 b) {
+  u32 sum = 0;
+  for (int shift = 0; shift < 32; shift += 16) {
+    const u32 x = a >> shift & 0xffff, y = b >> shift & 0xffff;
+    sum += x > y ? x - y : y - x;
+  }
+  return sum;
+}
+/// v_qsad, v_mqsad: b against the four windows of a that start at its bytes 0 to 3.
+template <bool masked> KW_INLINE u64 windowDifferences(u64 a, u32 b, u64 c) {
+  u64 result = 0;
+  for (int i = 0; i < 4; ++i) {
+    const u64 sum =
+        byteDifferences(static_cast<u32>(a >> (8 * i)), b, masked) + (c >> (16 * i) & 0xffff);
+    result |= (sum & 0xffff) << (16 * i);
+  }
+  return result;
+}
+/// v_mqsad_u32_u8: the same, each with an addend and a result of 32 bits.
+void maskedWindows(Wave &wave, const Op &op) {
+  const u64 active = wave.exec();
+  u64 all = active;
+  const u32 *a = fetch<u64>(wave, op, 0, all), *b = fetch<u32>(wave, op, 1, all);
+  for (int l = 0; l < laneCount; ++l) {
+    const u64 window = loadLane<u64>(a, l);
+    for (int i = 0; i < 4; ++i) {
+      const Operand &addend = op.source[2];
+      const u32 c = addend.file == File::vector ? wave.vgpr[addend.reg + i][l]
+                                                : static_cast<u32>(addend.value);
+      wave.computed[i][l] = byteDifferences(static_cast<u32>(window >> (8 * i)), b[l], true) + c;
+    }
+  }
+  for (int i = 0; i < 4; ++i) {
+    for (int l = 0; l < laneCount; ++l) {
+      u32 &to = wave.vgpr[op.result[0].reg + i][l];
+      to = active >> l & 1 ? wave.computed[i][l] : to;
+    }
+  }
+}
+KW_INLINE u32 averageBytes(u32 a, u32 b, u32 c) {
+  u32 result = 0;
+  for (int i = 0; i < 4; ++i) {
+    result |= (byteOf(a, i) + byteOf(b, i) + (byteOf(c, i) & 1)) >> 1 << (8 * i);
+  }
+  return result;
+}
+/// v_ashr_pk: both sources shifted, saturated to bytes.
+template <class Byte> KW_INLINE u16 shiftedBytes(i32 a, i32 b, u32 by) {
+  const auto one = [&](i32 x) {
+    return static_cast<u32>(static_cast<u8>(saturated<Byte>(static_cast<i64>(x >> (by & 31)))));
+  };
+  return static_cast<u16>(one(a) | one(b) << 8);
+}
+KW_INLINE u16 saturateHalves(u32 x) {
+  const auto one = [&](u32 half) {
+    return static_cast<u32>(saturated<u8>(static_cast<i16>(half)));
+  };
+  return static_cast<u16>(one(x & 0xffff) | one(x >> 16) << 8);
+}
 void pkMov(Wave &wave, const Op &op) {
   const u64 active = wave.exec();
   u64 valid[2];
@@ -189,16 +263,11 @@ std::span<const Semantics> integerRows() {
       {"V_ADD_LSHL_U32", lanes<[](u32 a, u32 b, u32 c) { return (a + b) << (c & 31); }>},
       {"V_LSHL_OR_B32", lanes<[](u32 a, u32 b, u32 c) { return (a << (b & 31)) | c; }>},
 
-      {"V_ADD_U32",
-       addLike<[](u32 a, u32 b) { return a + b; }, [](i64 a, i64 b) { return a + b; }, u32>},
-      {"V_SUB_U32",
-       addLike<[](u32 a, u32 b) { return a - b; }, [](i64 a, i64 b) { return a - b; }, u32>},
-      {"V_SUBREV_U32",
-       addLike<[](u32 a, u32 b) { return b - a; }, [](i64 a, i64 b) { return b - a; }, u32>},
-      {"V_ADD_I32",
-       addLike<[](u32 a, u32 b) { return a + b; }, [](i64 a, i64 b) { return a + b; }, i32>},
-      {"V_SUB_I32",
-       addLike<[](u32 a, u32 b) { return a - b; }, [](i64 a, i64 b) { return a - b; }, i32>},
+      {"V_ADD_U32", addLike<[](u32 a, u32 b) { return a + b; }, sum2>},
+      {"V_SUB_U32", addLike<[](u32 a, u32 b) { return a - b; }, difference>},
+      {"V_SUBREV_U32", addLike<[](u32 a, u32 b) { return b - a; }, differenceBack>},
+      {"V_ADD_I32", sumOf<i32, sum2, i32, i32>},
+      {"V_SUB_I32", sumOf<i32, difference, i32, i32>},
       {"V_ADD3_U32", lanes<[](u32 a, u32 b, u32 c) { return a + b + c; }>},
       {"V_ADD_CO_U32", lanes<[](u32 a, u32 b) { return WithCarry{a + b, a + b < a}; }>},
       {"V_SUB_CO_U32", lanes<[](u32 a, u32 b) { return WithCarry{a - b, a < b}; }>},
@@ -216,23 +285,67 @@ std::span<const Semantics> integerRows() {
       {"V_MUL_LO_U32", lanes<[](u32 a, u32 b) { return a * b; }>},
       {"V_MUL_HI_U32", lanes<[](u32 a, u32 b) { return highProduct(a, b); }>},
       {"V_MUL_HI_I32", lanes<[](i32 a, i32 b) { return highProduct(a, b); }>},
-      {"V_MUL_U32_U24", lanes<[](u32 a, u32 b) { return unsigned24(a) * unsigned24(b); }>},
-      {"V_MUL_I32_I24", lanes<[](u32 a, u32 b) {
-         return static_cast<u32>(signed24(a)) * static_cast<u32>(signed24(b));
-       }>},
+      {"V_MUL_U32_U24", addLike<[](u32 a, u32 b) { return unsigned24(a) * unsigned24(b); },
+                                [](i64 a, i64 b) { return (a & 0xffffff) * (b & 0xffffff); }>},
+      {"V_MUL_I32_I24", addLike<[](i32 a, i32 b) {
+         return static_cast<i32>(static_cast<u32>(signed24(static_cast<u32>(a))) *
+                                 static_cast<u32>(signed24(static_cast<u32>(b))));
+       },
+                                [](i64 a, i64 b) { return exact24(a) * exact24(b); }>},
       {"V_MUL_HI_U32_U24",
        lanes<[](u32 a, u32 b) { return highProduct(unsigned24(a), unsigned24(b)); }>},
       {"V_MUL_HI_I32_I24",
        lanes<[](u32 a, u32 b) { return highProduct(signed24(a), signed24(b)); }>},
       {"V_MAD_U32_U24",
-       lanes<[](u32 a, u32 b, u32 c) { return unsigned24(a) * unsigned24(b) + c; }>},
-      {"V_MAD_I32_I24", lanes<[](u32 a, u32 b, u32 c) {
-         return static_cast<u32>(signed24(a)) * static_cast<u32>(signed24(b)) + c;
-       }>},
+       addLike<[](u32 a, u32 b, u32 c) { return unsigned24(a) * unsigned24(b) + c; },
+               [](i64 a, i64 b, i64 c) { return (a & 0xffffff) * (b & 0xffffff) + c; }>},
+      {"V_MAD_I32_I24", addLike<[](i32 a, i32 b, i32 c) {
+         return static_cast<i32>(static_cast<u32>(signed24(static_cast<u32>(a))) *
+                                     static_cast<u32>(signed24(static_cast<u32>(b))) +
+                                 static_cast<u32>(c));
+       },
+                                [](i64 a, i64 b, i64 c) { return exact24(a) * exact24(b) + c; }>},
+      {"V_MAD_U32_U16", sumOf<u32, productSum, u16, u16, u32>},
+      {"V_MAD_I32_I16", sumOf<i32, productSum, i16, i16, i32>},
       {"V_MAD_U64_U32", mad64<u32, u64>, Flow::carryUp},
       {"V_MAD_I64_I32", mad64<i32, i64>, Flow::carryUp},
-      {"V_SAD_U8", lanes<[](u32 a, u32 b, u32 c) { return sumOfDifferences(a, b) + c; }>},
-      {"V_SAD_U32", lanes<[](u32 a, u32 b, u32 c) { return ((a > b) ? a - b : b - a) + c; }>},
+      {"V_SAD_U8",
+       addLike<[](u32 a, u32 b, u32 c) { return byteDifferences(a, b, false) + c; },
+               [](i64 a, i64 b, i64 c) {
+                 return byteDifferences(static_cast<u32>(a), static_cast<u32>(b), false) + c;
+               }>},
+      {"V_MSAD_U8",
+       addLike<[](u32 a, u32 b, u32 c) { return byteDifferences(a, b, true) + c; },
+               [](i64 a, i64 b, i64 c) {
+                 return byteDifferences(static_cast<u32>(a), static_cast<u32>(b), true) + c;
+               }>},
+      {"V_SAD_HI_U8",
+       addLike<[](u32 a, u32 b, u32 c) { return (byteDifferences(a, b, false) << 16) + c; },
+               [](i64 a, i64 b, i64 c) {
+                 return (static_cast<i64>(
+                             byteDifferences(static_cast<u32>(a), static_cast<u32>(b), false))
+                         << 16) +
+                        c;
+               }>},
+      {"V_SAD_U16", addLike<[](u32 a, u32 b, u32 c) { return halfDifferences(a, b) + c; },
+                            [](i64 a, i64 b, i64 c) {
+                              return halfDifferences(static_cast<u32>(a), static_cast<u32>(b)) + c;
+                            }>},
+      {"V_SAD_U32", addLike<[](u32 a, u32 b, u32 c) { return ((a > b) ? a - b : b - a) + c; },
+                            [](i64 a, i64 b, i64 c) { return std::abs(a - b) + c; }>},
+      {"V_QSAD_PK_U16_U8",
+       lanes<[](u64 a, u32 b, u64 c) { return windowDifferences<false>(a, b, c); }>},
+      {"V_MQSAD_PK_U16_U8",
+       lanes<[](u64 a, u32 b, u64 c) { return windowDifferences<true>(a, b, c); }>},
+      {"V_MQSAD_U32_U8", maskedWindows},
+      {"V_LERP_U8", lanes<[](u32 a, u32 b, u32 c) { return averageBytes(a, b, c); }>},
+      {"V_ASHR_PK_I8_I32",
+       lanes<[](i32 a, i32 b, u32 c) { return shiftedBytes<std::int8_t>(a, b, c); }>},
+      {"V_ASHR_PK_U8_I32", lanes<[](i32 a, i32 b, u32 c) { return shiftedBytes<u8>(a, b, c); }>},
+      {"V_SAT_PK_U8_I16", lanes<[](u32 a) { return saturateHalves(a); }>},
+      {"V_PRNG_B32", lanes<[](u32 a) { return nextRandom(a); }>},
+      {"V_PACK_B32_F16",
+       lanes<[](Half a, Half b) { return a.bits | static_cast<u32>(b.bits) << 16; }>},
 
       {"V_MIN_U32", lanes<[](u32 a, u32 b) { return std::min(a, b); }>},
       {"V_MAX_U32", lanes<[](u32 a, u32 b) { return std::max(a, b); }>},
@@ -245,11 +358,16 @@ std::span<const Semantics> integerRows() {
       {"V_MAX3_I32", lanes<[](i32 a, i32 b, i32 c) { return std::max(std::max(a, b), c); }>},
       {"V_MED3_I32", lanes<[](i32 a, i32 b, i32 c) { return median(a, b, c); }>},
 
-      {"V_ADD_U16", lanes<[](u16 a, u16 b) { return static_cast<u16>(a + b); }>},
-      {"V_SUB_U16", lanes<[](u16 a, u16 b) { return static_cast<u16>(a - b); }>},
-      {"V_SUBREV_U16", lanes<[](u16 a, u16 b) { return static_cast<u16>(b - a); }>},
+      {"V_ADD_U16", sumOf<u16, sum2, u16, u16>},
+      {"V_SUB_U16", sumOf<u16, difference, u16, u16>},
+      {"V_SUBREV_U16", sumOf<u16, differenceBack, u16, u16>},
+      {"V_ADD_I16", sumOf<i16, sum2, i16, i16>},
+      {"V_SUB_I16", sumOf<i16, difference, i16, i16>},
       {"V_MUL_LO_U16", lanes<[](u16 a, u16 b) { return static_cast<u16>(u32{a} * b); }>},
-      {"V_MAD_U16", lanes<[](u16 a, u16 b, u16 c) { return static_cast<u16>(u32{a} * b + c); }>},
+      {"V_MAD_U16", sumOf<u16, productSum, u16, u16, u16>},
+      {"V_MAD_LEGACY_U16", sumOf<u16, productSum, u16, u16, u16>},
+      {"V_MAD_I16", sumOf<i16, productSum, i16, i16, i16>},
+      {"V_MAD_LEGACY_I16", sumOf<i16, productSum, i16, i16, i16>},
       {"V_LSHLREV_B16", lanes<[](u16 a, u16 b) { return static_cast<u16>(b << (a & 15)); }>},
       {"V_LSHRREV_B16", lanes<[](u16 a, u16 b) { return static_cast<u16>((b >> (a & 15))); }>},
       {"V_ASHRREV_I16", lanes<[](u16 a, i16 b) { return static_cast<i16>((b >> (a & 15))); }>},
@@ -257,6 +375,12 @@ std::span<const Semantics> integerRows() {
       {"V_MAX_U16", lanes<[](u16 a, u16 b) { return std::max(a, b); }>},
       {"V_MIN_I16", lanes<[](i16 a, i16 b) { return std::min(a, b); }>},
       {"V_MAX_I16", lanes<[](i16 a, i16 b) { return std::max(a, b); }>},
+      {"V_MIN3_U16", lanes<[](u16 a, u16 b, u16 c) { return std::min(std::min(a, b), c); }>},
+      {"V_MAX3_U16", lanes<[](u16 a, u16 b, u16 c) { return std::max(std::max(a, b), c); }>},
+      {"V_MED3_U16", lanes<[](u16 a, u16 b, u16 c) { return median(a, b, c); }>},
+      {"V_MIN3_I16", lanes<[](i16 a, i16 b, i16 c) { return std::min(std::min(a, b), c); }>},
+      {"V_MAX3_I16", lanes<[](i16 a, i16 b, i16 c) { return std::max(std::max(a, b), c); }>},
+      {"V_MED3_I16", lanes<[](i16 a, i16 b, i16 c) { return median(a, b, c); }>},
   };
   return rows;
 }

@@ -25,17 +25,21 @@ f32 fromSmall(const SmallFloat &format, u32 bits) {
   return sign ? -magnitude : magnitude;
 }
 
-u32 toSmall(const SmallFloat &format, f32 x, bool saturate) {
+namespace {
+
+/// `steps` is what rounds: to nearest even or towards zero.
+template <class Round>
+u32 encodeSmall(const SmallFloat &format, f32 x, bool saturate, Round round) {
   const u32 sign = std::signbit(x) ? 1u << (format.exponentBits + format.mantissaBits) : 0;
   const u32 all = (1u << (format.exponentBits + format.mantissaBits)) - 1;
   const bool ieee = format.special == SmallFloat::Special::ieee;
-  const u32 nan = ieee ? all : all; // all ones is a NaN in both formats that have one
+  const u32 nan = all; // all ones is a NaN in both formats that have one
   const u32 infinity = ieee ? ((1u << format.exponentBits) - 1) << format.mantissaBits : nan;
   const u32 largest = format.special == SmallFloat::Special::none ? all
                       : ieee                                      ? infinity - 1
                                                                   : all - 1;
   if (isNan(x)) {
-    return format.special == SmallFloat::Special::none ? sign | all : sign | nan;
+    return sign | nan;
   }
   const f64 magnitude = std::fabs(static_cast<f64>(x));
   // Codes of one sign are ordered and evenly spaced within an exponent: round in units of the last
@@ -49,7 +53,7 @@ u32 toSmall(const SmallFloat &format, f32 x, bool saturate) {
   const bool tooLarge = std::isinf(magnitude) || exponent > 40;
   u32 code = all + 1;
   if (!tooLarge) {
-    const f64 steps = std::nearbyint(std::ldexp(magnitude, format.mantissaBits - exponent));
+    const f64 steps = round(std::ldexp(magnitude, format.mantissaBits - exponent));
     code = static_cast<u32>(steps) + (static_cast<u32>(exponent - lowest) << format.mantissaBits);
   }
   if (code > largest) {
@@ -57,6 +61,18 @@ u32 toSmall(const SmallFloat &format, f32 x, bool saturate) {
     return sign | (clampIt ? largest : infinity);
   }
   return sign | code;
+}
+
+} // namespace
+
+u32 toSmall(const SmallFloat &format, f32 x, bool saturate) {
+  return encodeSmall(format, x, saturate, [](f64 steps) { return __builtin_roundeven(steps); });
+}
+
+u32 toSmallStochastic(const SmallFloat &format, f32 x, u32 random, bool saturate) {
+  const bool finite = (bitsOf(x) & 0x7f800000) != 0x7f800000;
+  const f32 raised = finite ? floatOf(bitsOf(x) + (random >> (9 + format.mantissaBits))) : x;
+  return encodeSmall(format, raised, saturate, [](f64 steps) { return std::trunc(steps); });
 }
 
 } // namespace kw::detail

@@ -36,6 +36,13 @@ KW_INLINE u32 bitsOf(f32 x) { return std::bit_cast<u32>(x); }
 KW_INLINE f32 floatOf(u32 x) { return std::bit_cast<f32>(x); }
 KW_INLINE bool isNan(f32 x) { return (bitsOf(x) & 0x7fffffff) > 0x7f800000; }
 KW_INLINE bool isNan(f64 x) { return x != x; }
+/// What invalid operations give. [ISA, functional examples]
+KW_INLINE f32 invalidResult() { return floatOf(0xffc00000); }
+KW_INLINE f32 quieted(f32 x) { return isNan(x) ? floatOf(bitsOf(x) | 0x400000) : x; }
+/// Denormals become zeros of their sign.
+KW_INLINE f32 flushed(f32 x) {
+  return (bitsOf(x) & 0x7f800000) == 0 ? floatOf(bitsOf(x) & 0x80000000) : x;
+}
 
 /// Exact. Denormals become normal; NaNs keep their payload and are made quiet, as F16C does.
 KW_INLINE f32 fromHalf(u32 bits) {
@@ -48,7 +55,7 @@ KW_INLINE f32 fromHalf(u32 bits) {
   return floatOf(sign | result);
 }
 
-/// f32 to f16. `towardZero`: as v_cvt_pkrtz.
+/// f32 to f16, whatever the host's rounding. `towardZero`: as v_cvt_pkrtz.
 KW_INLINE u32 toHalfBits(f32 x, bool towardZero = false) {
   const u32 bits = bitsOf(x);
   const u32 sign = bits >> 16 & 0x8000;
@@ -56,12 +63,12 @@ KW_INLINE u32 toHalfBits(f32 x, bool towardZero = false) {
   // Normal results: round the 13 dropped bits; a carry runs into the exponent as it should.
   const u32 half = towardZero ? 0 : 0xfff + (magnitude >> 13 & 1);
   const u32 normal = (magnitude - 0x38000000 + half) >> 13;
-  // Denormal results: a multiple of 2^-24, rounded by adding 1.5 * 2^-1.
-  const f32 scaled = floatOf(magnitude);
-  const u32 denormalRounded = bitsOf(scaled + 0.5f) - 0x3f000000;
-  const f32 steps = magnitude < 0x38800000 ? scaled * 0x1p24f : 0.0f;
-  const u32 denormalCut = static_cast<u32>(static_cast<i32>(steps));
-  const u32 denormal = towardZero ? denormalCut : denormalRounded;
+  // Denormal results: multiples of 2^-24.
+  const u32 exponent = magnitude >> 23;
+  const u32 significand = (magnitude & 0x7fffff) | (exponent != 0 ? 0x800000 : 0);
+  const u32 shift = exponent < 96 || exponent > 125 ? 30 : 126 - exponent;
+  const u32 denormalHalf = towardZero ? 0 : (1u << (shift - 1)) - 1 + (significand >> shift & 1);
+  const u32 denormal = (significand + denormalHalf) >> shift;
   const u32 nan = 0x7e00 | (magnitude >> 13 & 0x3ff);
   const u32 overflow = towardZero && magnitude != 0x7f800000 ? 0x7bff : 0x7c00;
   u32 result = magnitude < 0x38800000 ? denormal : normal;
@@ -115,9 +122,14 @@ constexpr SmallFloat e3m2{3, 2, 3, SmallFloat::Special::none};
 constexpr SmallFloat e2m1{2, 1, 1, SmallFloat::Special::none};
 
 f32 fromSmall(const SmallFloat &format, u32 bits);
-/// Round to nearest even; beyond the largest finite value saturates (`saturate`) or becomes the
-/// format's NaN or infinity.
+/// Round to nearest even, whatever the host's rounding; beyond the largest finite value saturates
+/// (`saturate`) or becomes the format's NaN or infinity.
 u32 toSmall(const SmallFloat &format, f32 x, bool saturate);
+/// Stochastic rounding: the top bits of `random` are added to the bits that are cut off.
+u32 toSmallStochastic(const SmallFloat &format, f32 x, u32 random, bool saturate);
+
+/// v_prng_b32: the next state of a linear feedback shift register.
+KW_INLINE u32 nextRandom(u32 x) { return x << 1 ^ (x >> 31 != 0 ? 197u : 0u); }
 
 /// 2^(byte - 127); 255 is NaN.
 KW_INLINE f32 fromE8m0(u32 byte) {

@@ -15,8 +15,9 @@ SemanticsMap buildMap() {
   SemanticsMap map;
   for (const auto table :
        {scalarTable(), controlTable(), scalarMemoryTable(), integerTable(), floatTable(),
-        packedTable(), convertTable(), compareTable(), crossLaneTable(), matrixTable(), ldsTable(),
-        vectorMemoryTable(), vectorAtomicTable(), flatScratchTable()}) {
+        halfTable(), packedTable(), convertTable(), smallFloatTable(), compareTable(),
+        crossLaneTable(), matrixTable(), ldsTable(), vectorMemoryTable(), vectorAtomicTable(),
+        flatScratchTable()}) {
     for (const Semantics &row : table) {
       [[maybe_unused]] const bool isNew = map.emplace(row.name, &row).second;
       assert(isNew && "an instruction has two meanings");

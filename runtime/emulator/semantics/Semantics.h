@@ -28,8 +28,10 @@ std::span<const Semantics> controlTable(); ///< SOPP, branches, MODE
 std::span<const Semantics> scalarMemoryTable();
 std::span<const Semantics> integerTable(); ///< VALU
 std::span<const Semantics> floatTable();
+std::span<const Semantics> halfTable(); ///< f16, packed too
 std::span<const Semantics> packedTable();
 std::span<const Semantics> convertTable();
+std::span<const Semantics> smallFloatTable(); ///< conversions of 8, 6 and 4 bits
 std::span<const Semantics> compareTable();
 std::span<const Semantics> crossLaneTable(); ///< readlane, permlane, ds_bpermute, ds_swizzle
 std::span<const Semantics> matrixTable();
