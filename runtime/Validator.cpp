@@ -220,6 +220,6 @@ Expected<Validation> validate(const CodeObject &object, const Target &target, De
   return Proof(object, target, device, options).run();
 }
 
-std::string_view validatorVersion() { return "1"; }
+std::string_view validatorVersion() { return "2"; }
 
 } // namespace kw

@@ -377,11 +377,14 @@ private:
     }
   }
 
-  // VOP1 and VOP2: [clamp] [omod] dst_sel dst_unused src0_sel [src1_sel]; VOPC: [clamp] src0 src1.
+  // VOP1 and VOP2: [clamp] [omod] dst_sel dst_unused src0_sel [src1_sel]; VOPC: [clamp] src0 src1;
+  // v_cvt_f32_fp8 and its kin: clamp omod src0_sel.
   void takeSdwa() {
     const bool writesScalar = op.resultCount > 0 && op.result[0].file == File::scalar;
     const std::size_t selectors = op.sourceCount >= 2 ? 2 : 1;
-    const std::size_t tail = selectors + (writesScalar ? 0 : 2);
+    const bool selectsResult =
+        !writesScalar && !name.base.ends_with("_FP8") && !name.base.ends_with("_BF8");
+    const std::size_t tail = selectors + (selectsResult ? 2 : 0);
     if (trailing.size() < tail) {
       return;
     }
@@ -389,7 +392,7 @@ private:
     op.clamp = first > 0 && trailing[0] != 0;
     op.omod = first > 1 ? static_cast<std::uint8_t>(trailing[1]) : 0;
     std::size_t at = first;
-    if (!writesScalar) {
+    if (selectsResult) {
       op.dstSel = static_cast<std::uint8_t>(trailing[at++]);
       op.dstUnused = static_cast<std::uint8_t>(trailing[at++]);
     }

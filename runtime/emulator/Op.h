@@ -40,7 +40,8 @@ enum class File : std::uint8_t {
 struct Operand {
   File file = File::none;
   std::uint8_t words = 1; ///< 32-bit registers
-  std::uint8_t mods = 0;  ///< bit 0 neg, 1 abs; packed: 0 neg, 1 neg_hi, 2 op_sel, 3 op_sel_hi
+  std::uint8_t mods =
+      0; ///< bit 0 neg, 1 abs, 4 sext; packed: 0 neg, 1 neg_hi, 2 op_sel, 3 op_sel_hi
   std::uint16_t reg = 0;
   std::uint64_t value = 0;
   const std::uint32_t *spread = nullptr; ///< two words of 64 lanes each

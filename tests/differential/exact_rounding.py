@@ -18,9 +18,6 @@ class Format:
     lowest: int  # exponent of the smallest normal number
     largest: float
 
-    def smallest_step(self):
-        return Fraction(2) ** (self.lowest - self.precision + 1)
-
 
 F16 = Format(np.float16, 11, -14, 65504.0)
 F32 = Format(np.float32, 24, -126, float(np.finfo(np.float32).max))
@@ -51,8 +48,8 @@ def round_exact(x, form, rounding, zero_sign=1.0):
     result = (down + up) * step
     if abs(result) > form.largest:
         to_infinity = rounding == NEAREST or rounding == (UP if x > 0 else DOWN)
-        return form.dtype(np.copysign(np.inf if to_infinity else form.largest, x))
-    return form.dtype(np.copysign(float(result), float(x) or (1.0 if x > 0 else -1.0)))
+        return form.dtype((np.inf if to_infinity else form.largest) * (1 if x > 0 else -1))
+    return form.dtype(np.copysign(float(result), 1.0 if x > 0 else -1.0))
 
 
 def flush(x, form):

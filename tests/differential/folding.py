@@ -217,13 +217,17 @@ def random_integer_bits(rng, width, count):
 
 
 def random_input(rng, kind, what, count):
-    """Raw bits. `what`: any; amount (of a shift, by the type's width); divisor (positive); or a
-    number: that constant."""
+    """Raw bits. `what`: any; amount (of a shift, by the type's width); divisor (positive); not
+    infinite; or a number: that constant."""
     width = BITS[kind]
     if isinstance(what, int):
         return np.full(count, what, np.uint64)
     if kind in FLOAT_TYPES:
-        return random_float_bits(rng, kind, count)
+        bits = random_float_bits(rng, kind, count)
+        _, exponent_bits, mantissa = FLOAT_TYPES[kind]
+        infinity = np.uint64((1 << exponent_bits) - 1 << mantissa)
+        is_infinite = what == "not infinite" and bits & np.uint64(2 ** (width - 1) - 1) == infinity
+        return np.where(is_infinite, np.uint64(0), bits)
     if kind.startswith("<2 x"):
         element = kind[5:-1]
         low, high = (random_input(rng, element, what, count) for _ in range(2))

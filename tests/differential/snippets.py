@@ -13,8 +13,8 @@ ITEMS_OF_A_WAVE = 64
 FIRST_INPUT, FIRST_RESULT = 16, 128
 
 # Bits of MODE: rounding 0-3 (f32, then f64 and f16: 0 nearest even, 1 up, 2 down, 3 to zero),
-# denormals kept 4-7 (f32 sources, results, then f64 and f16), 9 IEEE, 23 FP16_OVFL.
-USUAL_MODE = 0xF0
+# denormals kept 4-7 (f32 sources, results, then f64 and f16), 8 DX10_CLAMP, 9 IEEE, 23 FP16_OVFL.
+USUAL_MODE = 0x3F0
 OVERFLOW_SATURATES = 1 << 23
 
 KERNEL = """
@@ -129,8 +129,9 @@ def run(command):
     return done.stdout
 
 
-def run_snippets(program, folder, snippets):
-    """Runs all of them by one `kw launch`; a finding fails. Returns the snippets."""
+def run_snippets(program, folder, snippets, extra=()):
+    """Runs all of them by one `kw launch` (with the arguments `extra`); a finding fails. Returns the
+    snippets."""
     texts, notes, launches, outputs = [], [], [], []
     for index, snippet in enumerate(snippets):
         snippet.name = f"k{index}"
@@ -150,7 +151,7 @@ def run_snippets(program, folder, snippets):
             "\n.amdgpu_metadata\n---\namdhsa.version: [1, 2]\n"
             "amdhsa.target: amdgcn-amd-amdhsa--gfx950\namdhsa.kernels:" + "".join(notes) +
             "\n...\n.end_amdgpu_metadata\n")
-    outcome = launching.launch(program, folder, assemble(text, folder), launches)
+    outcome = launching.launch(program, folder, assemble(text, folder), launches, extra)
     assert outcome.ok, outcome.findings[:3]
     for snippet, (out, count) in zip(snippets, outputs, strict=True):
         snippet.got = out.result[:, :count]

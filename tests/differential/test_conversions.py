@@ -171,7 +171,7 @@ def test_scaled_to_wider(run, name, wide):
     """Every code with every scale, in every place."""
     code, scale = (g.ravel() for g in np.meshgrid(codes(name), scales()))
     bits = bits_of(name)
-    other = codes(name)[(code + 3) % len(codes(name))]
+    other = np.roll(codes(name), -3)[code]
     two = code.astype(np.uint32) | other.astype(np.uint32) << bits
     snippets = []
     for place in range(32 // (2 * bits)):

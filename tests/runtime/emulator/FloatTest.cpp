@@ -12,6 +12,9 @@ namespace {
 
 using u32 = std::uint32_t;
 
+/// Denormals of transcendental instructions become zeros.
+float flushed(float x) { return std::fabs(x) < 0x1p-126f ? std::copysign(0.0f, x) : x; }
+
 struct Case {
   const char *text;
   float (*expected)(float, float, float);
@@ -39,12 +42,13 @@ TEST(Float, MatchesTheHost) {
          const float x = a + b;
          return x > 0 ? std::min(x, 1.0f) : 0.0f;
        }},
-      {"v_mul_f32_e64 v64, v16, v17 mul:4", [](float a, float b, float) { return a * b * 4; }},
+      // Ignored in IEEE mode and where denormals are kept.
+      {"v_mul_f32_e64 v64, v16, v17 mul:4", [](float a, float b, float) { return a * b; }},
       {"v_floor_f32 v64, v16", [](float a, float, float) { return std::floor(a); }},
       {"v_trunc_f32 v64, v16", [](float a, float, float) { return std::trunc(a); }},
       {"v_rndne_f32 v64, v16", [](float a, float, float) { return std::nearbyint(a); }},
       {"v_sqrt_f32 v20, v16\n s_nop 0\n v_mov_b32 v64, v20",
-       [](float a, float, float) { return std::sqrt(a); }},
+       [](float a, float, float) { return std::sqrt(flushed(a)); }},
       {"v_ldexp_f32 v64, v16, 3", [](float a, float, float) { return std::ldexp(a, 3); }},
       {"v_cvt_f32_i32 v64, v16",
        [](float a, float, float) { return static_cast<float>(std::bit_cast<int>(a)); }},
@@ -60,17 +64,21 @@ TEST(Float, MatchesTheHost) {
 }
 
 TEST(Float, TranscendentalsAreWithinOneUlp) {
-  const Case cases[] = {
-      {"v_exp_f32 v64, v16", [](float a, float, float) { return float(std::exp2(double(a))); }},
-      {"v_log_f32 v64, v16", [](float a, float, float) { return float(std::log2(double(a))); }},
-      {"v_rcp_f32 v64, v16", [](float a, float, float) { return float(1 / double(a)); }},
-      {"v_rsq_f32 v64, v16", [](float a, float, float) { return float(1 / std::sqrt(double(a))); }},
+  const struct {
+    const char *text;
+    double (*expected)(double);
+  } cases[] = {
+      {"v_exp_f32 v64, v16", [](double a) { return std::exp2(a); }},
+      {"v_log_f32 v64, v16", [](double a) { return std::log2(a); }},
+      {"v_rcp_f32 v64, v16", [](double a) { return 1 / a; }},
+      {"v_rsq_f32 v64, v16", [](double a) { return 1 / std::sqrt(a); }},
   };
   const Lanes in = randomFloats(2048, 5);
-  for (const Case &c : cases) {
+  for (const auto &c : cases) {
     const Lanes got = Snippet{.body = c.text, .inputs = {in}}.run()[0];
     for (std::size_t i = 0; i < in.size(); ++i) {
-      const float want = c.expected(asFloat(in[i]), 0, 0), have = asFloat(got[i]);
+      const float want = flushed(static_cast<float>(c.expected(flushed(asFloat(in[i])))));
+      const float have = asFloat(got[i]);
       if (std::isnan(want)) {
         EXPECT_TRUE(std::isnan(have)) << c.text << asFloat(in[i]);
       } else {
