@@ -327,7 +327,7 @@ private:
   }
 
   static constexpr int literalType = 38;   ///< OPERAND_KIMM32
-  static constexpr int literalType16 = 37; ///< OPERAND_KIMM16
+  static constexpr int literalType16 = 39; ///< OPERAND_KIMM16
 
   Operand constant(std::int64_t value, int type, int registerClass) const {
     Operand operand;

@@ -1,7 +1,7 @@
 # Kernelwright
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Rounding of exact rational numbers to a binary format under every mode of the hardware: the second
-implementation for tests of MODE, slow and plain."""
+"""Rounding of exact rational numbers to a binary format under every mode of the hardware: the
+second implementation for tests of MODE, slow and plain."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -31,7 +31,7 @@ def exponent_of(x):
 
 
 def round_exact(x, form, rounding, zero_sign=1.0):
-    """The number of `form` that the rational x becomes; `zero_sign` is the sign of an exact zero."""
+    """The number of `form` that the rational x becomes; `zero_sign`: of an exact zero."""
     if x == 0:
         return form.dtype(np.copysign(0.0, zero_sign))
     step = Fraction(2) ** (max(exponent_of(x), form.lowest) - form.precision + 1)

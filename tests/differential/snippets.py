@@ -97,7 +97,7 @@ class Snippet:
         return np.stack([np.concatenate([row, np.resize(row, padding)]) for row in rows])
 
     def result(self, word=0, dtype=np.uint32):
-        """One result word; 16-bit and 8-bit types take its low bits, 64-bit ones the next word too."""
+        """One result word: its low bits for narrow types, the next word too for 64-bit ones."""
         size = np.dtype(dtype).itemsize
         raw = self.got[word]
         if size == 8:
@@ -110,8 +110,18 @@ def assemble(text, folder, options=()):
     folder.mkdir(parents=True, exist_ok=True)
     source, relocatable, linked = (folder / f"snippet{end}" for end in (".s", ".o", ".co"))
     source.write_text(text)
-    run([tool("llvm-mc"), "-triple=amdgcn-amd-amdhsa", "-mcpu=gfx950", "-filetype=obj", *options,
-         source, "-o", relocatable])
+    run(
+        [
+            tool("llvm-mc"),
+            "-triple=amdgcn-amd-amdhsa",
+            "-mcpu=gfx950",
+            "-filetype=obj",
+            *options,
+            source,
+            "-o",
+            relocatable,
+        ]
+    )
     run([tool("ld.lld"), "-shared", relocatable, "-o", linked])
     return linked.read_bytes()
 
@@ -130,27 +140,41 @@ def run(command):
 
 
 def run_snippets(program, folder, snippets, extra=()):
-    """Runs all of them by one `kw launch` (with the arguments `extra`); a finding fails. Returns the
-    snippets."""
+    """Runs all of them by one `kw launch` (with the arguments `extra`); a finding fails. Returns
+    the snippets."""
     texts, notes, launches, outputs = [], [], [], []
     for index, snippet in enumerate(snippets):
         snippet.name = f"k{index}"
         words = snippet.words()
         items = words.shape[1]
-        texts.append(KERNEL.format(
-            name=snippet.name, body=snippet.body, mode=_set_mode(snippet.mode),
-            loads=_moves("load", FIRST_INPUT, len(words), items, 4),
-            stores=_moves("store", FIRST_RESULT, snippet.results, items, 6)))
+        texts.append(
+            KERNEL.format(
+                name=snippet.name,
+                body=snippet.body,
+                mode=_set_mode(snippet.mode),
+                loads=_moves("load", FIRST_INPUT, len(words), items, 4),
+                stores=_moves("store", FIRST_RESULT, snippet.results, items, 6),
+            )
+        )
         notes.append(NOTE.format(name=snippet.name))
         out = launching.output((snippet.results, items), np.uint32)
         outputs.append((out, len(snippet.inputs[0])))
-        launches.append(launching.Launch(snippet.name, (items // ITEMS_OF_A_WAVE,),
-                                         ITEMS_OF_A_WAVE,
-                                         [(0, launching.given(words)), (8, out)]))
-    text = ('.amdgcn_target "amdgcn-amd-amdhsa--gfx950"\n.text\n' + "".join(texts) +
-            "\n.amdgpu_metadata\n---\namdhsa.version: [1, 2]\n"
-            "amdhsa.target: amdgcn-amd-amdhsa--gfx950\namdhsa.kernels:" + "".join(notes) +
-            "\n...\n.end_amdgpu_metadata\n")
+        launches.append(
+            launching.Launch(
+                snippet.name,
+                (items // ITEMS_OF_A_WAVE,),
+                ITEMS_OF_A_WAVE,
+                [(0, launching.given(words)), (8, out)],
+            )
+        )
+    text = (
+        '.amdgcn_target "amdgcn-amd-amdhsa--gfx950"\n.text\n'
+        + "".join(texts)
+        + "\n.amdgpu_metadata\n---\namdhsa.version: [1, 2]\n"
+        "amdhsa.target: amdgcn-amd-amdhsa--gfx950\namdhsa.kernels:"
+        + "".join(notes)
+        + "\n...\n.end_amdgpu_metadata\n"
+    )
     outcome = launching.launch(program, folder, assemble(text, folder), launches, extra)
     assert outcome.ok, outcome.findings[:3]
     for snippet, (out, count) in zip(snippets, outputs, strict=True):
@@ -159,18 +183,29 @@ def run_snippets(program, folder, snippets, extra=()):
 
 
 def _set_mode(mode):
-    return "\n".join(f"  s_setreg_imm32_b32 hwreg(HW_REG_MODE, {first}, {count}), "
-                     f"{mode >> first & (1 << count) - 1}"
-                     for first, count in ((0, 8), (8, 2), (23, 1))) if mode != USUAL_MODE else ""
+    return (
+        "\n".join(
+            f"  s_setreg_imm32_b32 hwreg(HW_REG_MODE, {first}, {count}), "
+            f"{mode >> first & (1 << count) - 1}"
+            for first, count in ((0, 8), (8, 2), (23, 1))
+        )
+        if mode != USUAL_MODE
+        else ""
+    )
 
 
 def _moves(direction, register, words, items, base):
     lines = []
     for word in range(words):
         if word:
-            lines += [f"  s_add_u32 s{base}, s{base}, {4 * items}",
-                      f"  s_addc_u32 s{base + 1}, s{base + 1}, 0"]
+            lines += [
+                f"  s_add_u32 s{base}, s{base}, {4 * items}",
+                f"  s_addc_u32 s{base + 1}, s{base + 1}, 0",
+            ]
         at = f"s[{base}:{base + 1}]"
-        lines.append(f"  global_load_dword v{register + word}, v1, {at}" if direction == "load"
-                     else f"  global_store_dword v1, v{register + word}, {at}")
+        lines.append(
+            f"  global_load_dword v{register + word}, v1, {at}"
+            if direction == "load"
+            else f"  global_store_dword v1, v{register + word}, {at}"
+        )
     return "\n".join(lines)

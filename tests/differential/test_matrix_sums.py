@@ -1,7 +1,7 @@
 # Kernelwright
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How matrix instructions add, `--matrix-sums`: along k with one rounding a product (ordered), or in
-groups that are cut below 24 bits of their largest product and rounded into the sum (grouped, as
+"""How matrix instructions add, `--matrix-sums`: along k with one rounding a product (ordered), or
+in groups that are cut below 24 bits of their largest product and rounded into the sum (grouped, as
 CDNA3 does). Bit for bit against exact rational arithmetic."""
 
 import json
@@ -58,10 +58,21 @@ SHAPES = {
     "f16 32x32": Shape(mfma("32x32x16_f16", 4, 16), np.float16, 16, 32, 16, 8, 4),
     "f16 k=16": Shape(mfma("16x16x16_f16", 2, 4), np.float16, 16, 16, 16, 8, 2),
     "fp8": Shape(mfma("16x16x32_fp8_fp8", 2, 4), ml_dtypes.float8_e4m3fn, 8, 16, 32, 16, 2),
-    "fp4": Shape(mfma("16x16x128_f8f6f4", 4, 4, " cbsz:4 blgp:4"), ml_dtypes.float4_e2m1fn, 4, 16, 128,
-                 16, 4),
-    "fp4 scaled": Shape(mfma("16x16x128_f8f6f4", 4, 4, ", v28, v29 cbsz:4 blgp:4").replace(
-        "v_mfma_f32", "v_mfma_scale_f32"), ml_dtypes.float4_e2m1fn, 4, 16, 128, 16, 4, True),
+    "fp4": Shape(
+        mfma("16x16x128_f8f6f4", 4, 4, " cbsz:4 blgp:4"), ml_dtypes.float4_e2m1fn, 4, 16, 128, 16, 4
+    ),
+    "fp4 scaled": Shape(
+        mfma("16x16x128_f8f6f4", 4, 4, ", v28, v29 cbsz:4 blgp:4").replace(
+            "v_mfma_f32", "v_mfma_scale_f32"
+        ),
+        ml_dtypes.float4_e2m1fn,
+        4,
+        16,
+        128,
+        16,
+        4,
+        True,
+    ),
 }
 
 
@@ -89,7 +100,7 @@ def ordered(products, start, _):
 def grouped(products, start, size):
     total = start
     for first in range(0, len(products), size):
-        group = products[first:first + size]
+        group = products[first : first + size]
         exponents = [exponent_of(p) for p in group if p != 0]
         if exponents:
             step = Fraction(2) ** (max(exponents) - 24)
@@ -115,14 +126,17 @@ def test_sums(kw_program, tmp_path, name, sums):
                 for k in range(shape.k):
                     e = int(exponents[operand, i + shape.m * (k // 32)])
                     scale[operand, i, k] = Fraction(2) ** (e - 127)
-    (snippet,) = run_snippets(kw_program, tmp_path, [Snippet(shape.text, inputs, shape.results)],
-                              ["--matrix-sums", sums])
+    (snippet,) = run_snippets(
+        kw_program, tmp_path, [Snippet(shape.text, inputs, shape.results)], ["--matrix-sums", sums]
+    )
     left, right = numbers(a, shape), numbers(b, shape)
     add = {"ordered": ordered, "grouped": grouped}[sums]
     for i in range(0, shape.m, 3):
         for j in range(0, shape.m, 5):
-            products = [Fraction(float(x)) * Fraction(float(y)) * sx * sy for x, y, sx, sy in
-                        zip(left[i], right[j], scale[0, i], scale[1, j], strict=True)]
+            products = [
+                Fraction(float(x)) * Fraction(float(y)) * sx * sy
+                for x, y, sx, sy in zip(left[i], right[j], scale[0, i], scale[1, j], strict=True)
+            ]
             register, lane = shape.place(i, j)
             want = float(add(products, Fraction(float(c[register, lane])), shape.group))
             got = snippet.got[register].view(np.float32)[lane]
@@ -133,17 +147,22 @@ def test_the_default_is_ordered(kw_program, tmp_path):
     """1 - 2^-26 + small, where the two differ."""
     shape = SHAPES["f16"]
     rng = np.random.default_rng(1)
-    inputs = [*shape.pack(random_codes(rng, shape)), *shape.pack(random_codes(rng, shape)),
-              *rng.standard_normal((4, LANES)).astype(np.float32)]
-    results = [run_snippets(kw_program, tmp_path / str(i), [Snippet(shape.text, inputs, 4)], extra)[0].got
-               for i, extra in enumerate(((), ("--matrix-sums", "ordered"),
-                                          ("--matrix-sums", "grouped")))]
+    inputs = [
+        *shape.pack(random_codes(rng, shape)),
+        *shape.pack(random_codes(rng, shape)),
+        *rng.standard_normal((4, LANES)).astype(np.float32),
+    ]
+    results = [
+        run_snippets(kw_program, tmp_path / str(i), [Snippet(shape.text, inputs, 4)], extra)[0].got
+        for i, extra in enumerate(((), ("--matrix-sums", "ordered"), ("--matrix-sums", "grouped")))
+    ]
     np.testing.assert_array_equal(results[0], results[1])
     assert (results[0] != results[2]).any()
 
 
 def test_command_line(kw_program, tmp_path):
     """Validate takes the option too, and both refuse other words."""
+
     def run(*arguments):
         return subprocess.run([kw_program, *arguments], capture_output=True, text=True)
 
