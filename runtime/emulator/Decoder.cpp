@@ -141,8 +141,9 @@ public:
       }
       std::uint32_t first = 0;
       std::memcpy(&first, code.data() + offset, sizeof first);
-      decodeOne(instruction, offset + bytes, first, bytes);
-      end(std::string(mc.name(instruction)), mc.print(instruction, address));
+      std::string text = mc.print(instruction, address);
+      decodeOne(instruction, offset + bytes, {first, bytes, text});
+      end(std::string(mc.name(instruction)), std::move(text));
       offset += bytes;
     }
     begin(offset);
@@ -163,8 +164,8 @@ private:
     kernel.text.push_back(std::move(text));
   }
 
-  void decodeOne(const llvm::MCInst &instruction, std::size_t nextOffset, std::uint32_t first,
-                 unsigned bytes) {
+  void decodeOne(const llvm::MCInst &instruction, std::size_t nextOffset,
+                 const EncodedText &encoded) {
     name = parseOpcodeName(mc.name(instruction));
     const Semantics *semantics = findSemantics(name.base);
     if (!semantics) {
@@ -185,7 +186,7 @@ private:
                4 * static_cast<std::int16_t>(trailing.empty() ? 0 : trailing.back());
       branches.push_back(op.index);
     }
-    if (const char *why = invalidEncoding(name, op, first, bytes)) {
+    if (const char *why = invalidEncoding(name, op, encoded)) {
       kernel.invalid[op.index] = why;
       return;
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace kw::detail {
 
@@ -16,20 +17,27 @@ bool isScalarSource(const Operand &operand) {
 
 /// VOP1, VOP2 and VOPC begin with a 0 bit; a second dword that is neither DPP nor SDWA is a
 /// literal.
-bool hasLiteral(const Op &op, std::uint32_t first, unsigned bytes) {
-  return first >> 31 == 0 && bytes == 8 && op.form == Form::plain;
+bool hasLiteral(const Op &op, const EncodedText &encoded) {
+  return encoded.first >> 31 == 0 && encoded.bytes == 8 && op.form == Form::plain;
 }
 
 /// VALU: one scalar register (any number of times, VCC of carries and v_cndmask included), or one
-/// literal. [ISA, 6.2.1]
-bool readsTooManyScalars(const Op &op, std::uint32_t first, unsigned bytes) {
-  std::set<int> scalars;
+/// literal. [ISA, 6.2.1] A register and a pair that it is part of are two, as LLVM has it.
+bool readsTooManyScalars(const Op &op, const EncodedText &encoded) {
+  std::set<std::pair<int, int>> scalars;
   for (int i = 0; i < op.sourceCount; ++i) {
     if (isScalarSource(op.source[i])) {
-      scalars.insert(op.source[i].reg);
+      scalars.insert({op.source[i].reg, op.source[i].words});
     }
   }
-  return scalars.size() + (hasLiteral(op, first, bytes) ? 1 : 0) > 1;
+  return scalars.size() + (hasLiteral(op, encoded) ? 1 : 0) > 1;
+}
+
+/// A matrix result of more than four registers is its C, or lies apart from it.
+bool overlapsAddend(const Op &op) {
+  const Operand &d = op.result[0], &c = op.source[2];
+  return c.file == File::vector && d.words > 4 && c.reg != d.reg && c.reg < d.reg + d.words &&
+         d.reg < c.reg + c.words;
 }
 
 /// Tuples of vector registers begin at an even one. [LLVM: FeatureRequiresAlignedVGPRs]
@@ -51,16 +59,22 @@ bool convertsToPackedFloats(const OpcodeName &name) {
 
 } // namespace
 
-const char *invalidEncoding(const OpcodeName &name, const Op &op, std::uint32_t first,
-                            unsigned bytes) {
-  if (op.kind == Kind::mfma &&
-      std::any_of(op.source.begin(), op.source.begin() + 3, isScalarSource)) {
+const char *invalidEncoding(const OpcodeName &name, const Op &op, const EncodedText &encoded) {
+  const bool isMatrix = op.kind == Kind::mfma;
+  if (isMatrix && std::any_of(op.source.begin(), op.source.begin() + 3, isScalarSource)) {
     return "a scalar register as a matrix operand";
+  }
+  // LLVM's printer notes registers of a wrong kind and constants where none may be.
+  if (encoded.text.find("/*Invalid") != std::string_view::npos) {
+    return "an operand that the instruction does not take";
+  }
+  if (isMatrix && overlapsAddend(op)) {
+    return "a matrix result that overlaps its addend in part";
   }
   if (convertsToPackedFloats(name) && (op.clamp || op.omod != 0)) {
     return "clamp or omod on a conversion to packed floats";
   }
-  if (op.kind == Kind::valu && readsTooManyScalars(op, first, bytes)) {
+  if (op.kind == Kind::valu && readsTooManyScalars(op, encoded)) {
     return "more than one scalar register or literal as a vector operand";
   }
   if (isMisaligned(name, op)) {

@@ -4,6 +4,7 @@
 
 #include "ir/KernelPlan.h"
 #include "runtime/Numbers.h"
+#include "runtime/emulator/Emulator.h"
 
 #include <fstream>
 #include <gmock/gmock.h>
@@ -71,7 +72,7 @@ protected:
     if (!object) {
       return tl::unexpected<Error>(object.error());
     }
-    return launch(*object, folder, device, {});
+    return launch(*object, folder, device, options);
   }
 
   std::string complaint(const std::string &buffers) {
@@ -81,6 +82,7 @@ protected:
 
   fs::path folder;
   AddOneDevice device;
+  LaunchOptions options;
 };
 
 TEST_F(LauncherTest, FillsAndSaves) {
@@ -140,6 +142,14 @@ TEST_F(LauncherTest, FindingsAreNotOk) {
   const auto outcome = launchText(R"("a": {"bytes": 3})");
   ASSERT_TRUE(outcome);
   EXPECT_FALSE(outcome->ok());
+}
+
+TEST_F(LauncherTest, WhatOnlyTheEmulatedDeviceCanDoIsRefused) {
+  options.matrixSums = MatrixSums::grouped;
+  EXPECT_THAT(complaint(R"("a": {"bytes": 3})"), HasSubstr("grouped matrix sums"));
+  options = {};
+  options.schedules = 1;
+  EXPECT_THAT(complaint(R"("a": {"bytes": 3})"), HasSubstr("schedules"));
 }
 
 TEST_F(LauncherTest, FilesThatAreMissingOrWrong) {

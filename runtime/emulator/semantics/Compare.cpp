@@ -120,6 +120,7 @@ std::span<const Semantics> compareRows() {
     built.add("V_CMP_CLASS_F16", compare<[](Half a, u32 b) { return isClass16(a, b); }>);
     built.add("V_CMPX_CLASS_F32", compareExec<[](f32 a, u32 b) { return isClass32(a, b); }>);
     built.add("V_CMPX_CLASS_F64", compareExec<[](f64 a, u32 b) { return isClass64(a, b); }>);
+    built.add("V_CMPX_CLASS_F16", compareExec<[](Half a, u32 b) { return isClass16(a, b); }>);
     return built;
   }();
   return table.rows;

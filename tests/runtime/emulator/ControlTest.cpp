@@ -222,10 +222,9 @@ TEST(Control, AHangEndsTheLaunch) {
 }
 
 TEST(Control, UnknownInstructionIsNamedWithItsNeighbourhood) {
-  Trial trial{
-      .text = {.body = "s_nop 3\n v_cvt_scalef32_pk32_f32_fp6 v[0:31], v[32:37], v40\n s_nop 4"}};
+  Trial trial{.text = {.body = "s_nop 3\n v_screen_partition_4se_b32 v0, v1\n s_nop 4"}};
   trial.run();
-  EXPECT_NE(trial.error.find("V_CVT_SCALEF32_PK32_F32_FP6"), std::string::npos) << trial.error;
+  EXPECT_NE(trial.error.find("V_SCREEN_PARTITION_4SE_B32"), std::string::npos) << trial.error;
   EXPECT_NE(trial.error.find("s_nop 3"), std::string::npos);
   EXPECT_NE(trial.error.find("s_nop 4"), std::string::npos);
 }
