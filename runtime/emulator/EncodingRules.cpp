@@ -40,16 +40,13 @@ bool overlapsAddend(const Op &op) {
          d.reg < c.reg + c.words;
 }
 
-/// Tuples of vector registers begin at an even one. [LLVM: FeatureRequiresAlignedVGPRs]
-bool isMisaligned(const OpcodeName &name, const Op &op) {
-  if (name.base == "DS_READ_B96_TR_B6") {
-    return false;
-  }
-  const auto odd = [](const Operand &operand) {
-    return operand.file == File::vector && operand.words > 1 && operand.reg % 2 != 0;
-  };
-  return std::any_of(op.source.begin(), op.source.end(), odd) ||
-         std::any_of(op.result.begin(), op.result.end(), odd);
+/// A mask of lanes is a scalar pair, and AGPR moves read AGPRs.
+bool readsWrongFile(const OpcodeName &name, const Op &op) {
+  const bool readsMask = name.base == "V_CNDMASK_B32" || name.base == "V_ADDC_CO_U32" ||
+                         name.base == "V_SUBB_CO_U32" || name.base == "V_SUBBREV_CO_U32";
+  const bool readsAgpr = name.base == "V_ACCVGPR_READ_B32" || name.base == "V_ACCVGPR_MOV_B32";
+  return (readsMask && op.source[2].file != File::scalar) ||
+         (readsAgpr && op.source[0].file != File::vector);
 }
 
 bool convertsToPackedFloats(const OpcodeName &name) {
@@ -64,8 +61,9 @@ const char *invalidEncoding(const OpcodeName &name, const Op &op, const EncodedT
   if (isMatrix && std::any_of(op.source.begin(), op.source.begin() + 3, isScalarSource)) {
     return "a scalar register as a matrix operand";
   }
-  // LLVM's printer notes registers of a wrong kind and constants where none may be.
-  if (encoded.text.find("/*Invalid") != std::string_view::npos) {
+  // LLVM's printer notes most registers of a wrong kind, tuples that begin at an odd register, and
+  // constants where none may be.
+  if (encoded.text.find("/*Invalid") != std::string_view::npos || readsWrongFile(name, op)) {
     return "an operand that the instruction does not take";
   }
   if (isMatrix && overlapsAddend(op)) {
@@ -76,9 +74,6 @@ const char *invalidEncoding(const OpcodeName &name, const Op &op, const EncodedT
   }
   if (op.kind == Kind::valu && readsTooManyScalars(op, encoded)) {
     return "more than one scalar register or literal as a vector operand";
-  }
-  if (isMisaligned(name, op)) {
-    return "a tuple of vector registers that begins at an odd one";
   }
   return nullptr;
 }

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What LLVM's decoder lets pass although hardware has no meaning for it: too many scalar operands,
-// misaligned or overlapping register tuples, modifiers on results that take none.
+// operands of a wrong kind, misaligned or overlapping register tuples, modifiers on results that
+// take none.
 #pragma once
 
 #include "runtime/emulator/Decoder.h"

@@ -88,6 +88,10 @@ std::set<std::size_t> refusedLines(const std::vector<std::string> &lines) {
 
 /// Rules of the ISA that the assembler does not know.
 bool isBeyondLlvm(const std::string &why) { return why.find("packed floats") != std::string::npos; }
+/// LLVM prints 32 bits of their 16-bit literals, which it does not read again.
+bool isUnreadable(const std::string &text) {
+  return text.starts_with("v_madmk_f16") || text.starts_with("v_madak_f16");
+}
 
 TEST(EncodingRules, RefuseWhatTheAssemblerRefuses) {
   Encodings random(12);
@@ -101,7 +105,8 @@ TEST(EncodingRules, RefuseWhatTheAssemblerRefuses) {
   std::vector<std::string> lines;
   std::vector<std::size_t> ops;
   for (std::size_t i = 0; i + 1 < kernel.ops.size(); ++i) {
-    if (kernel.ops[i].run != nullptr || kernel.invalid.contains(static_cast<u32>(i))) {
+    const bool known = kernel.ops[i].run || kernel.invalid.contains(static_cast<u32>(i));
+    if (known && !isUnreadable(kernel.text[i])) {
       lines.push_back(kernel.text[i]);
       ops.push_back(i);
     }
@@ -172,7 +177,7 @@ TEST(EncodingRules, StopTheLaunchByName) {
       {".long 0x020804ff, 0x12345678", ""},                     // v_add_f32 v4, literal, v2
       {".long 0x000804ff, 0x12345678", "more than one scalar"}, // v_cndmask: VCC and a literal
       {".long 0x00080402", "more than one scalar"},             // v_cndmask v4, s2, v2
-      {".long 0xd2800001, 0x00020d05", "begins at an odd one"}, // v_add_f64 v[1:2], ...
+      {".long 0xd2800001, 0x00020d05", "does not take"},        // v_add_f64 v[1:2], ...
       {".long 0xd3d40040, 0x00024110", "a scalar register as a matrix"}, // mfma, C = s0
       {".long 0xd3d50004, 0x041a3918", "overlaps its addend"}, // mfma v[4:19], ..., v[6:21]
       {".long 0xd2688001, 0x00020702", "packed floats"},       // v_cvt_pk_bf16_f32 clamp
