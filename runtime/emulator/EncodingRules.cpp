@@ -40,13 +40,16 @@ bool overlapsAddend(const Op &op) {
          d.reg < c.reg + c.words;
 }
 
-/// A mask of lanes is a scalar pair, and AGPR moves read AGPRs.
+/// A mask of lanes is a scalar pair; moves of AGPRs and between lanes read vector registers.
 bool readsWrongFile(const OpcodeName &name, const Op &op) {
   const bool readsMask = name.base == "V_CNDMASK_B32" || name.base == "V_ADDC_CO_U32" ||
                          name.base == "V_SUBB_CO_U32" || name.base == "V_SUBBREV_CO_U32";
-  const bool readsAgpr = name.base == "V_ACCVGPR_READ_B32" || name.base == "V_ACCVGPR_MOV_B32";
+  const bool readsVector = name.base == "V_ACCVGPR_READ_B32" || name.base == "V_ACCVGPR_MOV_B32" ||
+                           name.base == "V_READLANE_B32" || name.base == "V_READFIRSTLANE_B32";
+  const bool exchanges = name.base.starts_with("V_PERMLANE");
   return (readsMask && op.source[2].file != File::scalar) ||
-         (readsAgpr && op.source[0].file != File::vector);
+         ((readsVector || exchanges) && op.source[0].file != File::vector) ||
+         (exchanges && op.source[1].file != File::vector);
 }
 
 bool convertsToPackedFloats(const OpcodeName &name) {
