@@ -5,7 +5,6 @@
 #include "runtime/emulator/EncodingRules.h"
 #include "runtime/emulator/GlobalOrder.h"
 
-#include "runtime/emulator/semantics/MatrixShapes.h"
 #include "runtime/emulator/semantics/Semantics.h"
 
 #include <algorithm>

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/emulator/EncodingRules.h"
 
+#include "runtime/emulator/semantics/MatrixShapes.h"
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -52,6 +54,13 @@ bool readsWrongFile(const OpcodeName &name, const Op &op) {
          (exchanges && op.source[1].file != File::vector);
 }
 
+/// A reserved format of f8f6f4, or a broadcast over more blocks than there are.
+bool hasMeaninglessControls(const Op &op) {
+  const MatrixShape &shape = matrixShape(op);
+  return shape.a == Element::f8f6f4 ? op.imm > lastFormat || op.imm3 > lastFormat
+                                    : shape.blocks > 1 && 1 << op.imm > shape.blocks;
+}
+
 bool convertsToPackedFloats(const OpcodeName &name) {
   return name.base == "V_CVT_PK_BF16_F32" || name.base == "V_CVT_PK_F16_F32" ||
          name.base == "V_CVT_PKRTZ_F16_F32";
@@ -68,6 +77,9 @@ const char *invalidEncoding(const OpcodeName &name, const Op &op, const EncodedT
   // constants where none may be.
   if (encoded.text.find("/*Invalid") != std::string_view::npos || readsWrongFile(name, op)) {
     return "an operand that the instruction does not take";
+  }
+  if (isMatrix && hasMeaninglessControls(op)) {
+    return "a format or a number of blocks that there is not";
   }
   if (isMatrix && overlapsAddend(op)) {
     return "a matrix result that overlaps its addend in part";

@@ -88,7 +88,8 @@ std::set<std::size_t> refusedLines(const std::vector<std::string> &lines) {
 
 /// Rules of the ISA that the assembler does not know, and what only LLVM's printer calls invalid.
 bool isBeyondAssembler(const std::string &why, const std::string &text) {
-  return why.find("packed floats") != std::string::npos || text.find("/*Invalid") != text.npos;
+  return why.find("packed floats") != std::string::npos ||
+         why.find("number of blocks") != std::string::npos || text.find("/*Invalid") != text.npos;
 }
 /// LLVM prints 32 bits of their 16-bit literals, which it does not read again.
 bool isUnreadable(const std::string &text) {
