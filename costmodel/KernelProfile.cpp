@@ -4,6 +4,7 @@
 
 #include "costmodel/Constants.h"
 #include "ir/Occupancy.h"
+#include "ir/StreamShares.h"
 
 #include <algorithm>
 #include <cassert>
@@ -52,14 +53,14 @@ void addRegions(LaunchProfile &profile, const LaunchPlan &launch, const KindMean
     profile.ldsCycles += trips * loop.use.lds;
     profile.barriers += trips * loop.barriers;
     const bool prologue = launch.regions[i].kind == RegionKind::prologue;
-    if (!prologue && (trips > 1 || isSteady(launch.regions[i].kind))) {
+    const bool reduction = launch.regions[i].kind == RegionKind::reduction;
+    if (!prologue && !reduction && (trips > 1 || isSteady(launch.regions[i].kind))) {
       profile.chainCycles += trips * loop.recurrence;
       if (loop.loads > 0) {
         (loop.maxAhead > 0 ? profile.prefetchedTrips : profile.chainedLoads) +=
             trips / (loop.loadDistance > 0 ? loop.loadDistance : std::max(1, loop.maxAhead));
       }
     } else {
-      const bool reduction = launch.regions[i].kind == RegionKind::reduction;
       (prologue    ? profile.prologueCycles
        : reduction ? profile.reductionCycles
                    : profile.epilogueCycles) += trips * loop.length;
@@ -96,6 +97,22 @@ double outputBytes(const Problem &problem) {
   return bytes;
 }
 
+/// How tiles are cut into pieces.
+struct Pieces {
+  double ofTile = 1;   ///< pieces a tile, on average
+  double summedUp = 1; ///< of the pieces: those that leave partial sums, where anybody does
+};
+
+Pieces piecesOf(const WorkgroupMapping &mapping) {
+  if (!mapping.isStream()) {
+    return {static_cast<double>(mapping.splits), 1};
+  }
+  const StreamCounts counts = streamCounts(mapping);
+  const auto pieces = static_cast<double>(counts.pieces);
+  return {pieces / static_cast<double>(mapping.tiles() * mapping.batches),
+          static_cast<double>(counts.parts()) / pieces};
+}
+
 struct TrafficSums {
   SharedBytes read;                           ///< of one workgroup, as requested
   double again = 0;                           ///< of one workgroup: what it reads a second time
@@ -116,12 +133,13 @@ TrafficSums sumTraffic(const LaunchPlan &launch, const KindMeans &means, double 
   const double usedM = launch.tileM > 0 ? std::min(1.0, means.usefulM / launch.tileM) : 1;
   const double usedN = launch.tileN > 0 ? std::min(1.0, means.usefulN / launch.tileN) : 1;
   const WorkgroupMapping &mapping = launch.mapping;
+  const Pieces pieces = piecesOf(mapping);
   TrafficSums sums;
   for (const TileTraffic &traffic : launch.traffic) {
     const double used = (traffic.byTileM ? usedM : 1) * (traffic.byTileN ? usedN : 1);
     const bool partial = traffic.operand == TileOperand::partial;
-    // What is not part of the loop happens once for all splits of a tile.
-    const double share = traffic.perTrip || partial ? 1 : 1.0 / mapping.splits;
+    // What is not part of the loop happens once for all pieces of a tile.
+    const double share = partial ? pieces.summedUp : traffic.perTrip ? 1 : 1 / pieces.ofTile;
     const double rows = share * used * traffic.rows * (traffic.perTrip ? steps : 1);
     if (partial || traffic.write) {
       const double moved = rows * traffic.bytesPerRow * static_cast<double>(means.count);
@@ -146,7 +164,7 @@ TrafficSums sumTraffic(const LaunchPlan &launch, const KindMeans &means, double 
     const double copies = (traffic.byTileM ? static_cast<double>(mapping.tilesM) : 1.0) *
                           (traffic.byTileN ? sharedTiles(mapping.tilesN, traffic.shareN) : 1.0) *
                           (traffic.byBatch ? static_cast<double>(mapping.batches) : 1.0) *
-                          (traffic.perTrip ? mapping.splits : 1);
+                          pieces.ofTile;
     sums.uniqueRead += rows * traffic.bytesPerRow * copies;
   }
   return sums;
@@ -174,7 +192,8 @@ void addMemoryLevels(LaunchProfile &profile, const LaunchPlan &launch, TrafficSu
   const std::int64_t residentPerXcd =
       std::max<std::int64_t>(1, std::int64_t{profile.workgroupsPerCu} * target.cus / target.xcds);
   const double l2Bytes = static_cast<double>(target.l2BytesPerXcd);
-  double beyondL2 = workgroups * reuse(launch.mapping, target.xcds, residentPerXcd, sums.read);
+  double beyondL2 =
+      workgroups * reuse(launch.mapping, target.xcds, residentPerXcd, sums.read, l2Bytes);
   if (compulsory <= l2Bytes) {
     beyondL2 = std::min(beyondL2, compulsory * target.xcds);
   }
@@ -187,7 +206,8 @@ void addMemoryLevels(LaunchProfile &profile, const LaunchPlan &launch, TrafficSu
   profile.hbmReadBytes = fits && !cold ? 0 : compulsory;
   if (!fits) {
     const std::int64_t resident = std::int64_t{profile.workgroupsPerCu} * target.cus;
-    const double beyondMall = workgroups * reuse(launch.mapping, 1, resident, sums.read);
+    const double beyondMall = workgroups * reuse(launch.mapping, 1, resident, sums.read,
+                                                 static_cast<double>(target.mallBytes));
     profile.hbmReadBytes =
         std::max(compulsory, std::min(beyondMall, profile.mallReadBytes - sums.partialRead));
   }
@@ -230,6 +250,12 @@ LaunchProfile profileLaunch(const LaunchPlan &launch, std::span<const LoopSummar
   LaunchProfile profile;
   profile.workgroups = means.count;
   profile.startsOnce = launch.mapping.walkers > 0;
+  if (launch.mapping.isStream()) {
+    const StreamShares shares(launch.mapping);
+    profile.sharers = shares.workgroups();
+    profile.longestShare = static_cast<double>(shares.longest() * shares.workgroups()) /
+                           static_cast<double>(shares.places() * launch.mapping.sharedSteps);
+  }
   profile.waves = launch.waves;
   profile.sustainedMatrixFraction = facts.sustainedMatrixFraction;
   profile.workgroupsPerCu =

@@ -13,9 +13,28 @@ double averageActiveCus(const LaunchProfile &profile, const Target &target, doub
   return std::min<double>(target.cus, static_cast<double>(profile.workgroups) / batches);
 }
 
+/// All sharers are resident and end together, but for a step; as often as one has a new piece the
+/// CU starts and ends one.
+Rounds sharedRounds(const LaunchProfile &profile, const Target &target) {
+  const std::int64_t together = ceilDivide(profile.sharers, target.cus);
+  const double pieces = profile.longestShare * static_cast<double>(profile.workgroups) /
+                        static_cast<double>(profile.sharers);
+  Rounds rounds;
+  rounds.workgroups = pieces * static_cast<double>(together);
+  rounds.wavesOfSimd =
+      pieces * static_cast<double>(ceilDivide(together * profile.waves, target.simdsPerCu));
+  rounds.batches = std::max(1.0, pieces);
+  rounds.residentCopies = static_cast<double>(together);
+  rounds.activeCus = std::min<double>(target.cus, static_cast<double>(profile.sharers));
+  return rounds;
+}
+
 } // namespace
 
 Rounds exactRounds(const LaunchProfile &profile, const Target &target) {
+  if (profile.sharers > 0) {
+    return sharedRounds(profile, target);
+  }
   const std::int64_t resident = profile.workgroupsPerCu;
   const std::int64_t workgroups = ceilDivide(profile.workgroups, target.cus);
   const auto wavesOfSimd = [&](std::int64_t together) {

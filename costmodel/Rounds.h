@@ -19,7 +19,8 @@ struct Rounds {
   double activeCus = 0;      ///< CUs that work on average while it works
 };
 
-/// As it is.
+/// As it is. Workgroups of a stream-K grid share all pieces: there are no rounds, the busiest CU
+/// has the longest shares.
 Rounds exactRounds(const LaunchProfile &profile, const Target &target);
 /// As if the workgroups of all rounds but a single one could be divided evenly. Never more than
 /// exactRounds; the difference in time is the cost of the last round.

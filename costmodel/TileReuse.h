@@ -25,15 +25,16 @@ struct SharedBytes {
 /// Workgroups `first`, `first + stride`, ... (`window` of them, all within one batch) share a
 /// cache. Returns the bytes that a workgroup fetches on average beyond that cache: the least over
 /// all prefixes of the window, because a cache that sees more workgroups is not worse off; this
-/// makes the model monotonic in the number of CUs.
+/// makes the model monotonic in the number of CUs. Of a stream-K grid `cacheBytes` decide how far
+/// apart in k workgroups may be and still share; others walk K in step.
 double bytesBeyondCache(const WorkgroupMapping &mapping, std::int64_t stride, std::int64_t window,
-                        const SharedBytes &bytes);
+                        const SharedBytes &bytes, double cacheBytes = 0);
 
 /// Memo of the above.
 class TileReuse {
 public:
   double operator()(const WorkgroupMapping &mapping, std::int64_t stride, std::int64_t window,
-                    const SharedBytes &bytes);
+                    const SharedBytes &bytes, double cacheBytes = 0);
 
 private:
   Memo<double> memo;

@@ -55,7 +55,8 @@ struct Region {
 
 /// Workgroups that do the same work: interior, edge along m, corner, last split, ... Of a
 /// persistent grid, where a workgroup does several pieces of work one after the other: these
-/// pieces.
+/// pieces. Of a stream-K grid the pieces that are parts of tiles have mean trips, whose sum is
+/// exact.
 struct WorkgroupKind {
   std::string_view name;
   std::int64_t count = 0;
@@ -109,7 +110,7 @@ struct LaunchPlan {
   int waves = 0;         ///< per workgroup
   std::int64_t workgroups = 0;
   std::int32_t tileM = 0, tileN = 0; ///< output tile of a workgroup (rmsnorm: rows, cols)
-  Inline<WorkgroupKind, 6> kinds;
+  Inline<WorkgroupKind, 14> kinds;
   Inline<Region, 8> regions;
   Inline<TileTraffic, 12> traffic;
   Inline<LdsBuffer, 8> lds;

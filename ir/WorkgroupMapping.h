@@ -7,6 +7,7 @@
 //
 // A tile's number is what a grid of one workgroup a tile would call it by; a persistent workgroup
 // takes every `walkers`-th of them, so that all that are resident work on neighbours at any time.
+// Of a stream-K grid ir/StreamShares.h says who does what.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +27,19 @@ struct WorkgroupMapping {
   /// Persistent workgroups of a batch, each for every `walkers`-th piece; 0: a workgroup a piece.
   std::int64_t walkers = 0;
   int splits = 1; ///< pieces of a tile, along k, neighbours in tile order
+  /// Stream-K: K steps of a tile. The walkers share those of all tiles of all batches evenly. 0:
+  /// no.
+  std::int64_t sharedSteps = 0;
 
   std::int64_t tiles() const { return tilesM * tilesN; }
   std::int64_t pieces() const { return tiles() * splits; }
-  /// Of a batch.
-  std::int64_t workgroups() const { return walkers > 0 && walkers < pieces() ? walkers : pieces(); }
+  bool isStream() const { return sharedSteps > 0; }
+  /// Of a batch; of a stream-K grid all.
+  std::int64_t workgroups() const {
+    const std::int64_t most = isStream() ? tiles() * batches * sharedSteps : pieces();
+    return walkers > 0 && walkers < most ? walkers : most;
+  }
+  std::int64_t allWorkgroups() const { return isStream() ? workgroups() : workgroups() * batches; }
   bool operator==(const WorkgroupMapping &) const = default;
 };
 

@@ -8,6 +8,7 @@
 #include "codegen/kernels/GemmReduction.h"
 #include "codegen/kernels/GemmRows.h"
 #include "codegen/kernels/GemmSteps.h"
+#include "codegen/kernels/GemmStream.h"
 #include "codegen/kernels/Kernels.h"
 #include "codegen/kernels/OperandAccess.h"
 #include "ir/plans/GemmResult.h"
@@ -48,7 +49,9 @@ public:
   void emit() {
     m = tiles.narrow(shell.argument("m"));
     tilesM = tiles.div(tiles.add(m, schedule.tiling.m - 1), schedule.tiling.m);
-    if (launch.mapping.walkers > 0) {
+    if (launch.mapping.isStream()) {
+      walkStream();
+    } else if (launch.mapping.walkers > 0) {
       walk();
     } else {
       emitTile(tiles.workgroupIndex());
@@ -59,30 +62,73 @@ public:
 private:
   /// A persistent workgroup: tile after tile, at least one (ir/WorkgroupMapping.h tileNumber).
   void walk() {
-    OpBuilder &builder = tiles.builder;
-    mlir::Region *region = builder.getInsertionBlock()->getParent();
     Value all = tiles.mul(tilesM, launch.mapping.tilesN);
-    Value first = tiles.workgroupIndex();
-    Block *before = builder.getInsertionBlock();
-    Block *turn = builder.createBlock(region, region->end());
-    builder.setInsertionPointToEnd(before);
-    LLVM::BrOp::create(builder, tiles.loc, first, turn);
-    Value id = turn->addArgument(first.getType(), tiles.loc);
-    builder.setInsertionPointToEnd(turn);
+    auto [turn, id] = beginTurns(tiles.workgroupIndex());
+    emitTile(id);
+    Value next = tiles.add(id, launch.mapping.walkers);
+    endTurns(turn, next, tiles.lessThan(next, all));
+  }
+
+  /// A new block that is run again and again, with the turn's number as argument.
+  std::pair<Block *, Value> beginTurns(Value first) {
+    Block *turn = blockBehind();
+    LLVM::BrOp::create(tiles.builder, tiles.loc, first, turn);
+    Value number = turn->addArgument(first.getType(), tiles.loc);
+    tiles.builder.setInsertionPointToEnd(turn);
     item.index = again(item.index, "=v,0");
     for (const KernelArgument &size : interface.arguments) {
       if (size.kind != KernelArgument::Kind::pointer) {
         shell.replaceArgument(size.name, again(shell.argument(size.name), "=s,0"));
       }
     }
-    emitTile(id);
-    Value next = tiles.add(id, launch.mapping.walkers);
-    Value more = tiles.lessThan(next, all);
-    Block *last = builder.getInsertionBlock();
-    Block *after = builder.createBlock(region, region->end());
-    builder.setInsertionPointToEnd(last);
-    LLVM::CondBrOp::create(builder, tiles.loc, more, turn, next, after, ValueRange{});
-    builder.setInsertionPointToEnd(after);
+    return {turn, number};
+  }
+
+  void endTurns(Block *turn, Value next, Value more) {
+    Block *after = blockBehind();
+    LLVM::CondBrOp::create(tiles.builder, tiles.loc, more, turn, next, after, ValueRange{});
+    tiles.builder.setInsertionPointToEnd(after);
+  }
+
+  Block *blockBehind() {
+    OpBuilder::InsertionGuard guard(tiles.builder);
+    mlir::Region *region = tiles.builder.getInsertionBlock()->getParent();
+    return tiles.builder.createBlock(region, region->end());
+  }
+
+  /// A workgroup of a stream-K grid: pieces of tiles until its share is done. Results are those of
+  /// its own steps (a whole tile), or the sums of all parts where it is the last to leave one.
+  void walkStream() {
+    OpBuilder &builder = tiles.builder;
+    StreamWalk stream(tiles, launch.mapping, tilesM, tiles.narrow(shell.argument("batch")));
+    auto [turn, step] = beginTurns(stream.begin);
+    const StreamPiece piece = stream.pieceAt(step);
+    findPiece(piece);
+    OperandAccess a = operand(TileOperand::a);
+    OperandAccess b = operand(TileOperand::b);
+    std::vector<Value> results = runSteps(a, b);
+    Block *next = blockBehind(), *parts = blockBehind(), *finish = blockBehind();
+    for (Value result : results) {
+      finish->addArgument(result.getType(), tiles.loc);
+    }
+    Value isPart = tiles.lessThan(piece.steps, tiles.constant(launch.mapping.sharedSteps));
+    LLVM::CondBrOp::create(builder, tiles.loc, isPart, parts, ValueRange{}, finish, results);
+    builder.setInsertionPointToEnd(parts);
+    auto [first, last] = stream.ownersOf(piece.place);
+    const StreamPlace place{first, stream.position, last, next};
+    std::vector<Value> sums = reduceParts(shell, schedule, item, place, results);
+    LLVM::BrOp::create(builder, tiles.loc, sums, finish);
+    builder.setInsertionPointToEnd(finish);
+    const bool agpr = schedule.accumulator == AccumulatorFile::agpr;
+    for (auto [result, argument] : llvm::zip(results, finish->getArguments())) {
+      result = agpr ? tiles.pinAccumulator(argument, agpr) : argument;
+    }
+    storeResult(a.layout(), b.layout(), results, /*slices=*/{});
+    LLVM::BrOp::create(builder, tiles.loc, ValueRange{}, next);
+    builder.setInsertionPointToEnd(next);
+    leaveRows(); // all waves meet, whether they stored or not
+    Value following = tiles.add(step, piece.steps);
+    endTurns(turn, following, tiles.lessThan(following, stream.end));
   }
 
   /// The same value as far as LLVM cannot tell: what follows from it is computed here, not kept in
@@ -99,6 +145,31 @@ private:
     findTile(id);
     OperandAccess a = operand(TileOperand::a);
     OperandAccess b = operand(TileOperand::b);
+    std::vector<Value> results = runSteps(a, b);
+    Value slices;
+    if (schedule.tiling.wavesK > 1) {
+      slices = shell.makeLds("slices", sliceBytes(schedule));
+      results = reduceSlices(shell, schedule, item, slices, results);
+    }
+    if (split) {
+      Value row = tiles.add(tiles.mul(tiles.batchIndex(), tilesM), tileRow);
+      Value number = tiles.add(tiles.mul(row, launch.mapping.tilesN), tileColumn);
+      results = reduceSplits(shell, schedule, item, {number, split}, results);
+    }
+    storeResult(a.layout(), b.layout(), results, slices);
+    leaveRows();
+  }
+
+  /// The next tile's loads overwrite what went through LDS on its way to the result.
+  void leaveRows() {
+    if (launch.mapping.walkers > 0 && rowsOverLoop()) {
+      tiles.wait(-1, 0);
+      tiles.barrier();
+    }
+  }
+
+  /// The products of this tile, or of this part of it.
+  std::vector<Value> runSteps(OperandAccess &a, OperandAccess &b) {
     GemmSteps steps(shell, shape(a.layout(), b.layout()), a, b);
     for (const Region &region : launch.regions) {
       if (region.role != 0) {
@@ -117,22 +188,7 @@ private:
       tiles.wait(0, 0);
       tiles.barrier();
     }
-    std::vector<Value> results = steps.all();
-    Value slices;
-    if (schedule.tiling.wavesK > 1) {
-      slices = shell.makeLds("slices", sliceBytes(schedule));
-      results = reduceSlices(shell, schedule, item, slices, results);
-    }
-    if (split) {
-      Value row = tiles.add(tiles.mul(tiles.batchIndex(), tilesM), tileRow);
-      Value number = tiles.add(tiles.mul(row, launch.mapping.tilesN), tileColumn);
-      results = reduceSplits(shell, schedule, item, {number, split}, results);
-    }
-    storeResult(a.layout(), b.layout(), results, slices);
-    if (launch.mapping.walkers > 0 && rowsOverLoop()) {
-      tiles.wait(-1, 0);
-      tiles.barrier();
-    }
+    return steps.all();
   }
 
   bool rowsOverLoop() const { return rows && rows->place == RowsPlace::loop; }
@@ -166,6 +222,21 @@ private:
       split = tiles.splitOf(id, tilesM, mapping.tilesN, mapping.xcds, mapping.splits);
       firstStep = tiles.mul(split, splitSteps(gemm, schedule));
     }
+    findExtent();
+  }
+
+  void findPiece(const StreamPiece &piece) {
+    tileRow = piece.row;
+    tileColumn = piece.column;
+    batch = piece.batch;
+    firstStep = piece.firstStep;
+    pieceSteps = piece.steps;
+    findExtent();
+  }
+
+  Value batchIndex() { return batch ? batch : tiles.batchIndex(); }
+
+  void findExtent() {
     firstRow = tiles.mul(tileRow, schedule.tiling.m);
     firstColumn = tiles.mul(tileColumn, schedule.tiling.n);
     presentRows = tiles.umin(tiles.sub(m, firstRow), tiles.constant(schedule.tiling.m));
@@ -195,7 +266,7 @@ private:
                        int elementBytes, Value batchStride) {
     Value elements = tiles.mul(tiles.widen(row), tiles.widen(pitch));
     elements = tiles.add(elements, tiles.widen(column));
-    elements = tiles.add(elements, tiles.mul(tiles.widen(tiles.batchIndex()), batchStride));
+    elements = tiles.add(elements, tiles.mul(tiles.widen(batchIndex()), batchStride));
     return tiles.advance(shell.argument(buffer), tiles.mul(elements, elementBytes));
   }
 
@@ -263,14 +334,16 @@ private:
     const auto &tiling = schedule.tiling;
     GemmShape shape;
     shape.steps = splitSteps(gemm, schedule);
+    shape.tileK = tiling.k;
     shape.firstSize = kRange(gemm, tiling.k, 0).size;
-    shape.firstK = split ? tiles.mul(firstStep, tiling.k) : Value();
+    shape.firstK = firstStep ? tiles.mul(firstStep, tiling.k) : Value();
     shape.leastSteps = splitRange(gemm, schedule, schedule.split.k - 1).count;
-    if (shape.leastSteps < shape.steps) {
+    if (pieceSteps) {
+      endWithPiece(shape);
+    } else if (shape.leastSteps < shape.steps) {
       Value rest = tiles.sub(tiles.constant(kSteps(gemm, tiling.k)), firstStep);
       shape.presentSteps = tiles.umin(rest, tiles.constant(shape.steps));
     }
-    shape.tileK = tiling.k;
     shape.stages = schedule.pipeline.stages;
     shape.rows = a.fragments;
     shape.columns = b.fragments;
@@ -280,6 +353,19 @@ private:
     shape.accumulator = gemm.accType;
     shape.accumulatorElements = tiling.mfmaM * tiling.mfmaN / request.target.waveSize;
     return shape;
+  }
+
+  void endWithPiece(GemmShape &shape) {
+    shape.leastSteps = 1;
+    shape.presentSteps = pieceSteps;
+    shape.endsThere = true;
+    if (shape.firstSize < shape.tileK) {
+      Value atBegin = tiles.lessThan(firstStep, tiles.constant(1));
+      Value begin = tiles.add(shape.firstK, shape.firstSize - shape.tileK);
+      shape.beginOfFirst = tiles.select(atBegin, tiles.constant(0), begin);
+      shape.sizeOfFirst =
+          tiles.select(atBegin, tiles.constant(shape.firstSize), tiles.constant(shape.tileK));
+    }
   }
 
   /// The tile of a matrix of the result's shape.
@@ -354,6 +440,8 @@ private:
   WorkItem item;
   std::optional<ResultRows> rows; ///< of a result that goes through LDS
   Value split, firstStep;         ///< of k; null: one workgroup does all steps
+  Value pieceSteps;               ///< of a stream-K grid
+  Value batch;                    ///< null: the workgroup's index along y
   Value tileRow, tileColumn;
   Value m, tilesM, firstRow, firstColumn;
   Value presentRows, presentColumns; ///< of the output tile; columns null: all exist

@@ -1,7 +1,7 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sums over waves and workgroups that share an output tile: slice-K and split-K, as
+// Sums over waves and workgroups that share an output tile: slice-K, split-K and stream-K, as
 // ir/plans/GemmSplit.h says.
 #pragma once
 
@@ -13,6 +13,12 @@ namespace kw {
 struct SplitPlace {
   mlir::Value tile;  ///< i32: number of the output tile
   mlir::Value split; ///< i32: which of its splits
+};
+
+/// A part of a tile: positions of stream-K's workgroups, i32.
+struct StreamPlace {
+  mlir::Value first, own, last; ///< of the tile's first part, of this one, of its last
+  mlir::Block *next = nullptr;  ///< where waves go that are not the last to arrive
 };
 
 /// Adds up what the waves along k hold, through LDS, in their order. The waves of the first part
@@ -27,5 +33,11 @@ std::vector<mlir::Value> reduceSlices(KernelShell &shell, const GemmSchedule &sc
 std::vector<mlir::Value> reduceSplits(KernelShell &shell, const GemmSchedule &schedule,
                                       const WorkItem &item, const SplitPlace &place,
                                       const std::vector<mlir::Value> &accumulators);
+
+/// The same for a part of a tile in a stream-K grid, but other waves go on with `place.next`.
+/// Returns the sums in the accumulators' registers.
+std::vector<mlir::Value> reduceParts(KernelShell &shell, const GemmSchedule &schedule,
+                                     const WorkItem &item, const StreamPlace &place,
+                                     const std::vector<mlir::Value> &accumulators);
 
 } // namespace kw

@@ -37,28 +37,35 @@ void GemmSteps::prologue(const LoopGraph &region) { emit(region, {0, 0, {}}); }
 
 /// A short step 0 must not be in the loop: its masks are static.
 std::int64_t GemmSteps::peeledSteps(const LoopGraph &body) const {
-  const bool loadsOwnStep = std::any_of(
-      body.order.begin(), body.order.end(), [&](LoopDependences::vertex_descriptor vertex) {
-        const TileOp &op = body.graph[vertex].op;
-        return op.ahead == 0 &&
-               (op.kind == TileOpKind::directLoad || op.kind == TileOpKind::globalLoad);
-      });
   std::int64_t peeled = shape.steps % shape.stages;
-  if (peeled == 0 && loadsOwnStep && shape.firstSize != shape.tileK) {
+  if (peeled == 0 && loadsOwnStep(body) && hasShortFirst()) {
     peeled += shape.stages;
   }
   // A loop of one trip is straight code.
   return shape.steps - peeled == shape.stages ? shape.steps : peeled;
 }
 
+bool GemmSteps::loadsOwnStep(const LoopGraph &body) const {
+  return std::any_of(
+      body.order.begin(), body.order.end(), [&](LoopDependences::vertex_descriptor vertex) {
+        const TileOp &op = body.graph[vertex].op;
+        return op.ahead == 0 &&
+               (op.kind == TileOpKind::directLoad || op.kind == TileOpKind::globalLoad);
+      });
+}
+
 void GemmSteps::run(const LoopGraph &body) {
+  if (shape.endsThere) {
+    runPresent(body);
+    return;
+  }
   const std::int64_t peeled = peeledSteps(body);
   startAccumulators(/*constantZero=*/peeled > 0);
   for (std::int64_t step = 0; step < peeled; ++step) {
     emitStep(body, {step, step, {}});
   }
   if (peeled < shape.steps) {
-    loop(body, peeled, (shape.steps - peeled) / shape.stages);
+    loop(body, peeled, (shape.steps - peeled) / shape.stages, blockBehind());
     return;
   }
   // Nobody uses what was loaded to registers for steps behind the last one; waits count it.
@@ -67,6 +74,34 @@ void GemmSteps::run(const LoopGraph &body) {
       tiles.keep(fragment);
     }
   }
+}
+
+/// As many steps as this workgroup has: after each it may be done.
+void GemmSteps::runPresent(const LoopGraph &body) {
+  startAccumulators(/*constantZero=*/false);
+  Block *after = blockBehind();
+  for (Value accumulator : accumulators) {
+    after->addArgument(accumulator.getType(), tiles.loc);
+  }
+  const std::int64_t peeled = loadsOwnStep(body) && hasShortFirst() ? shape.stages : 0;
+  for (std::int64_t step = 0; step < peeled; ++step) {
+    emitStep(body, {step, step, {}});
+    leaveUnless(tiles.constant(step + 1), after);
+  }
+  loop(body, peeled, (shape.steps + shape.stages - 1) / shape.stages, after);
+}
+
+Block *GemmSteps::blockBehind() {
+  OpBuilder::InsertionGuard guard(tiles.builder);
+  mlir::Region *region = tiles.builder.getInsertionBlock()->getParent();
+  return tiles.builder.createBlock(region, region->end());
+}
+
+void GemmSteps::leaveUnless(Value step, Block *after) {
+  Block *next = blockBehind();
+  LLVM::CondBrOp::create(tiles.builder, tiles.loc, tiles.lessThan(step, shape.presentSteps), next,
+                         ValueRange{}, after, accumulators);
+  tiles.builder.setInsertionPointToEnd(next);
 }
 
 /// Peeled steps take an inline zero for free. A loop must not see a constant: LLVM would split the
@@ -79,15 +114,12 @@ void GemmSteps::startAccumulators(bool constantZero) {
   }
 }
 
-void GemmSteps::loop(const LoopGraph &body, std::int64_t first, std::int64_t trips) {
+/// `after` has the accumulators as arguments if a step may be the last one.
+void GemmSteps::loop(const LoopGraph &body, std::int64_t first, std::int64_t trips, Block *after) {
   OpBuilder &builder = tiles.builder;
-  Block *before = builder.getInsertionBlock();
-  mlir::Region *region = before->getParent();
-  Block *loopBlock = builder.createBlock(region, region->end());
-  Block *after = builder.createBlock(region, region->end());
+  Block *loopBlock = blockBehind();
 
   // Carried: steps done, accumulators, and what earlier steps left for later ones.
-  builder.setInsertionPointToEnd(before);
   SmallVector<Value> initial{tiles.constant(0)};
   initial.append(accumulators.begin(), accumulators.end());
   for (auto &[key, value] : loaded) {
@@ -118,6 +150,9 @@ void GemmSteps::loop(const LoopGraph &body, std::int64_t first, std::int64_t tri
   sources.clear();
   for (int step = 0; step < shape.stages; ++step) {
     emitStep(body, {first + step, first + step + (trips - 1) * shape.stages, done});
+    if (shape.endsThere && step + 1 < shape.stages) {
+      leaveUnless(tiles.add(done, first + step + 1), after);
+    }
   }
   SmallVector<Value> next{tiles.add(done, shape.stages)};
   next.append(accumulators.begin(), accumulators.end());
@@ -128,10 +163,15 @@ void GemmSteps::loop(const LoopGraph &body, std::int64_t first, std::int64_t tri
     next.push_back(fragments.at({key.step + shape.stages, key.operand, key.row, key.slice}));
   }
   assert(loaded.size() == loadedBefore.size() && fragments.size() == fragmentsBefore.size());
-  Value more = tiles.lessThan(next.front(), tiles.constant(trips * shape.stages));
-  LLVM::CondBrOp::create(builder, tiles.loc, more, loopBlock, next, after, ValueRange{});
+  Value more = shape.endsThere ? tiles.lessThan(tiles.add(next.front(), first), shape.presentSteps)
+                               : tiles.lessThan(next.front(), tiles.constant(trips * shape.stages));
+  LLVM::CondBrOp::create(builder, tiles.loc, more, loopBlock, next, after,
+                         shape.endsThere ? ValueRange(accumulators) : ValueRange{});
   builder.setInsertionPointToEnd(after);
   sources.clear();
+  for (BlockArgument argument : after->getArguments()) {
+    accumulators[argument.getArgNumber()] = argument;
+  }
   if (shape.agpr) {
     for (Value &accumulator : accumulators) {
       accumulator = tiles.pinAccumulator(accumulator, true);
@@ -221,14 +261,17 @@ const StepSource &GemmSteps::source(TileOperand operand, std::int64_t step,
 StepSource GemmSteps::fixedSource(OperandAccess &access, std::int64_t step) {
   const TileOperand operand = access.layout().operand;
   if (step >= shape.steps) {
-    return {tiles.constant(0), emptyBuffers[operand], 0};
+    return {tiles.constant(0), emptyBuffers[operand], {}};
   }
-  const bool isShort = step == 0 && shape.firstSize != shape.tileK;
+  if (step == 0 && shape.beginOfFirst) {
+    return {access.alongK(tiles, shape.beginOfFirst), buffers[operand], shape.sizeOfFirst};
+  }
+  const bool isShort = step == 0 && hasShortFirst();
   Value scalar = access.alongK(tiles, placed(tiles.constant(beginOf(step))));
   if (shape.presentSteps && step >= shape.leastSteps) {
     return whereExists(tiles.constant(step), access, scalar);
   }
-  return {scalar, buffers[operand], isShort ? static_cast<int>(shape.firstSize) : 0};
+  return {scalar, buffers[operand], isShort ? tiles.constant(shape.firstSize) : Value()};
 }
 
 /// Loads for steps behind the last one stay, so that every wait counts the same, but fetch nothing:
@@ -244,7 +287,7 @@ StepSource GemmSteps::loopSource(OperandAccess &access, std::int64_t step,
   }
   const std::int64_t largestStep = step + iteration.last - iteration.first;
   if (largestStep < (shape.presentSteps ? shape.leastSteps : shape.steps)) {
-    return {scalar, buffers[operand], 0};
+    return {scalar, buffers[operand], {}};
   }
   return whereExists(tiles.add(iteration.done, step), access, scalar);
 }
@@ -254,7 +297,7 @@ StepSource GemmSteps::whereExists(Value step, OperandAccess &access, Value scala
   Value exists = tiles.lessThan(step, steps);
   Value nothing = tiles.constant(0);
   Value bytes = tiles.select(exists, access.source().bytes, nothing);
-  return {tiles.select(exists, scalar, nothing), tiles.buffer(access.source().base, bytes), 0};
+  return {tiles.select(exists, scalar, nothing), tiles.buffer(access.source().base, bytes), {}};
 }
 
 } // namespace kw

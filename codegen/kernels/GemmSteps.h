@@ -21,7 +21,11 @@ struct GemmShape {
   std::int64_t leastSteps = 0; ///< that exist in every workgroup; the others may load nothing
   mlir::Value firstK;          ///< i32: k of step 0; null: 0
   mlir::Value presentSteps;    ///< i32: that exist in this one; null: all
-  std::int64_t firstSize = 0;  ///< k elements of step 0; the others have tileK
+  bool endsThere = false;      ///< behind the present steps, at least one; else all `steps` run
+  std::int64_t firstSize = 0;  ///< k elements of k's first step; the others have tileK
+  /// i32, where k's first step is short and step 0 may be another one: k of step 0 and its
+  /// elements; null: k's first step.
+  mlir::Value beginOfFirst, sizeOfFirst;
   int tileK = 0;
   int stages = 1;
   int rows = 0, columns = 0; ///< fragments of the wave's tile along m and n
@@ -67,7 +71,13 @@ private:
   void emitStep(const LoopGraph &body, const Iteration &iteration);
   void emit(const TileOp &op, const Iteration &iteration);
   void emitMatrix(const TileOp &op, std::int64_t step);
-  void loop(const LoopGraph &body, std::int64_t first, std::int64_t trips);
+  void runPresent(const LoopGraph &body);
+  void loop(const LoopGraph &body, std::int64_t first, std::int64_t trips, mlir::Block *after);
+  /// Goes on in a new block where step `step` exists; else to `after` with the accumulators.
+  void leaveUnless(mlir::Value step, mlir::Block *after);
+  mlir::Block *blockBehind();
+  bool hasShortFirst() const { return shape.firstSize != shape.tileK; }
+  bool loadsOwnStep(const LoopGraph &body) const;
   std::int64_t peeledSteps(const LoopGraph &body) const;
   const StepSource &source(TileOperand operand, std::int64_t step, const Iteration &iteration);
   StepSource fixedSource(OperandAccess &access, std::int64_t step);

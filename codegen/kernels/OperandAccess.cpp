@@ -284,21 +284,20 @@ Value OperandAccess::alongK(TileBuilder &tiles, Value k) const {
 /// In a short step the lanes behind its last k load zeros: what they would find belongs to the next
 /// step, or to the next row.
 Value OperandAccess::shortStepOffset(TileBuilder &tiles, int number, Value lane,
-                                     int elements) const {
+                                     Value elements) const {
   if (tile.layout.path == OperandPath::registers) {
-    const int k = number / tile.fragments * tile.fragmentK;
-    if (item.parts == 1) {
-      return k < elements ? lane : tiles.constant(outOfRange);
+    Value k = tiles.constant(std::int64_t(number / tile.fragments) * tile.fragmentK);
+    if (item.parts > 1) {
+      Value part = tiles.div(item.wave, item.waves / item.parts);
+      k = tiles.add(tiles.mul(part, std::int64_t(tile.slices) * tile.fragmentK), k);
     }
-    Value part = tiles.div(item.wave, item.waves / item.parts);
-    Value first = tiles.mul(part, std::int64_t(tile.slices) * tile.fragmentK);
-    Value inside = tiles.lessThan(tiles.add(first, k), tiles.constant(elements));
+    Value inside = tiles.lessThan(k, elements);
     return tiles.select(inside, lane, tiles.constant(outOfRange));
   }
   const Piece &piece = pieces[number];
   Value inside = tile.layout.rowsAlongK
-                     ? tiles.lessThan(piece.row, tiles.constant(elements))
-                     : tiles.lessThan(piece.byte, tiles.constant(elements * tile.elementBytes()));
+                     ? tiles.lessThan(piece.row, elements)
+                     : tiles.lessThan(piece.byte, tiles.mul(elements, tile.elementBytes()));
   return tiles.select(inside, lane, tiles.constant(outOfRange));
 }
 
@@ -330,7 +329,7 @@ GlobalAddress OperandAccess::address(TileBuilder &tiles, int piece, const StepSo
         prepared.walksLane ? walkTo(tiles, piece, laneWalk, step.scalar, prepared.lane)
                            : walkTo(tiles, piece, scalarWalk, step.scalar, step.scalar);
   }
-  if (step.shortElements > 0) {
+  if (step.shortElements) {
     lane = shortStepOffset(tiles, piece, lane, step.shortElements);
   }
   return {step.buffer, lane, scalar, prepared.immediate};

@@ -31,9 +31,9 @@ struct OperandSource {
 
 /// A step's k range in terms of what the loads need.
 struct StepSource {
-  mlir::Value scalar;    ///< byte offset of the step's first k
-  mlir::Value buffer;    ///< resource; one of zero bytes for steps that don't exist
-  int shortElements = 0; ///< elements of k in a short step; 0: a whole step
+  mlir::Value scalar;        ///< byte offset of the step's first k
+  mlir::Value buffer;        ///< resource; one of zero bytes for steps that don't exist
+  mlir::Value shortElements; ///< i32: elements of k in a step that may be short; null: whole
 };
 
 /// The wave and lane that the code runs on.
@@ -118,7 +118,8 @@ private:
                        llvm::function_ref<std::vector<std::int64_t>(const OperandTile &)> tableOf);
   mlir::Value fromPlain(mlir::Value linear);
   GlobalAddress address(TileBuilder &tiles, int piece, const StepSource &step);
-  mlir::Value shortStepOffset(TileBuilder &tiles, int piece, mlir::Value lane, int elements) const;
+  mlir::Value shortStepOffset(TileBuilder &tiles, int piece, mlir::Value lane,
+                              mlir::Value elements) const;
 
   OperandTile tile;
   OperandSource from;

@@ -46,6 +46,11 @@ Value TileBuilder::rem(Value a, std::int64_t b) {
   return LLVM::URemOp::create(builder, loc, a, constant(b));
 }
 
+Value TileBuilder::uniformQuotient(Value a, Value b) {
+  Value quotient = LLVM::UDivOp::create(builder, loc, a, b);
+  return ROCDL::ReadfirstlaneOp::create(builder, loc, quotient.getType(), quotient);
+}
+
 Value TileBuilder::shiftRight(Value a, int bits) {
   return LLVM::LShrOp::create(builder, loc, a, constant(bits));
 }

@@ -37,6 +37,8 @@ public:
   mlir::Value mul(mlir::Value a, std::int64_t b);
   mlir::Value div(mlir::Value a, std::int64_t b);
   mlir::Value rem(mlir::Value a, std::int64_t b);
+  /// Of uniform values, in a scalar register: LLVM divides on the vector ALU.
+  mlir::Value uniformQuotient(mlir::Value a, mlir::Value b);
   mlir::Value shiftRight(mlir::Value a, int bits);
   mlir::Value exclusiveOr(mlir::Value a, mlir::Value b);
   mlir::Value umin(mlir::Value a, mlir::Value b);

@@ -1,10 +1,11 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The plan of a GEMM: one launch, one workgroup an output tile.
+// The plan of a GEMM: one launch, one workgroup an output tile, a split of it, or a share of all.
 #include "ir/Occupancy.h"
 #include "ir/OperandLayout.h"
 #include "ir/ResultRows.h"
+#include "ir/StreamShares.h"
 #include "ir/plans/GemmInterface.h"
 #include "ir/plans/GemmLoop.h"
 #include "ir/plans/GemmResult.h"
@@ -233,6 +234,89 @@ void addKinds(const Tiles &tiles, std::int64_t batch, const GemmSchedule::Tiling
   add("corner", edgeM * edgeN, tiles.restM, tiles.restN);
 }
 
+/// A place in `LaunchPlan::regions`.
+std::size_t regionOf(const LaunchPlan &launch, RegionKind kind) {
+  std::size_t at = 0;
+  while (launch.regions[at].kind != kind) {
+    ++at;
+  }
+  return at;
+}
+
+/// Stream-K, from kinds of tiles to kinds of pieces: tiles that are whole, the last part of others
+/// (which adds up and stores), other parts. How many of each there are is exact, and so is the sum
+/// of their steps; which tiles and how long each part is nobody asks.
+class PieceKinds {
+public:
+  explicit PieceKinds(LaunchPlan &launch)
+      : launch(launch), counts(streamCounts(launch.mapping)),
+        steps(regionOf(launch, RegionKind::mainLoop)),
+        reduction(regionOf(launch, RegionKind::reduction)),
+        epilogue(regionOf(launch, RegionKind::epilogue)) {}
+
+  void divide() {
+    const auto tileKinds = launch.kinds;
+    const std::int64_t tiles = counts.wholeTiles + counts.splitTiles;
+    launch.kinds.clear();
+    std::int64_t whole = counts.wholeTiles, others = counts.parts() - counts.splitTiles;
+    std::int64_t left = tiles;
+    std::int64_t partSteps = counts.splitTiles * launch.mapping.sharedSteps;
+    partTrips = counts.parts() > 0 ? partSteps / counts.parts() : 0;
+    longer = counts.parts() > 0 ? partSteps % counts.parts() : 0;
+    for (const WorkgroupKind &tile : tileKinds) {
+      const auto proportional = [&](std::int64_t &of) {
+        const std::int64_t here = of * tile.count / left;
+        of -= here;
+        return here;
+      };
+      const std::int64_t wholeHere = proportional(whole), othersHere = proportional(others);
+      left -= tile.count;
+      addWhole(tile, wholeHere);
+      addParts(tile, tile.count - wholeHere, 1);
+      addParts(tile, othersHere, 0);
+    }
+  }
+
+private:
+  void addWhole(WorkgroupKind kind, std::int64_t count) {
+    kind.count = count;
+    kind.trips[reduction] = 0;
+    push(kind);
+  }
+
+  /// `longer` of all parts have a step more than the others.
+  void addParts(WorkgroupKind kind, std::int64_t count, int finishing) {
+    kind.trips[epilogue] = finishing;
+    kind.trips[reduction] = reductionTrips();
+    kind.count = std::min(count, longer);
+    kind.trips[steps] = static_cast<std::int32_t>(partTrips + 1);
+    longer -= kind.count;
+    push(kind);
+    kind.count = count - kind.count;
+    kind.trips[steps] = static_cast<std::int32_t>(partTrips);
+    push(kind);
+  }
+
+  /// The region leaves a part and takes one. In the end somebody takes all parts of its tile, in a
+  /// workgroup that has about two parts: so many times that these are as long.
+  std::int32_t reductionTrips() const {
+    const std::int64_t ofTile =
+        ceilDiv(counts.parts(), std::max<std::int64_t>(1, counts.splitTiles));
+    return static_cast<std::int32_t>(ceilDiv<std::int64_t>(ofTile, 2));
+  }
+
+  void push(const WorkgroupKind &kind) {
+    if (kind.count > 0) {
+      launch.kinds.push_back(kind);
+    }
+  }
+
+  LaunchPlan &launch;
+  StreamCounts counts;
+  std::size_t steps, reduction, epilogue;
+  std::int64_t partTrips = 0, longer = 0;
+};
+
 std::uint64_t log2Of(int value) {
   return static_cast<std::uint64_t>(std::countr_zero(static_cast<unsigned>(value)));
 }
@@ -260,6 +344,7 @@ LoopKey loopKey(const Gemm &gemm, const GemmSchedule &schedule, RegionKind regio
   if (region == RegionKind::reduction) {
     return packer.add(static_cast<std::uint64_t>(schedule.split.k), 9)
         .add(static_cast<std::uint64_t>(schedule.split.reduce), 1)
+        .add(isStream(schedule) ? 1 : 0, 1)
         .key();
   }
   if (region == RegionKind::epilogue) {
@@ -301,7 +386,8 @@ void addRegions(const Gemm &gemm, const GemmSchedule &schedule, LaunchPlan &laun
     }
   };
   const std::int64_t steps = splitSteps(gemm, schedule);
-  const bool tail = gemm.k % schedule.tiling.k != 0;
+  // A part of a tile may begin with any step: a short one is like the others.
+  const bool tail = gemm.k % schedule.tiling.k != 0 && !isStream(schedule);
   add(RegionKind::prologue, RegionKind::prologue, 1);
   shift(RegionKind::prologue, 2);
   if (tail) {
@@ -309,7 +395,7 @@ void addRegions(const Gemm &gemm, const GemmSchedule &schedule, LaunchPlan &laun
   }
   add(RegionKind::mainLoop, RegionKind::mainLoop, steps - (tail ? 1 : 0));
   shift(RegionKind::epilogue, 1);
-  if (schedule.split.k > 1 || schedule.tiling.wavesK > 1) {
+  if (sharesTiles(schedule) || schedule.tiling.wavesK > 1) {
     add(RegionKind::reduction, RegionKind::reduction, 1);
   }
   add(RegionKind::epilogue, RegionKind::epilogue, 1);
@@ -339,18 +425,16 @@ KernelPlan planGemm(const Problem &problem, const Schedule &any, const Target &t
   launch.tileN = schedule.tiling.n;
   launch.mapping = {tiles.m, tiles.n, gemm.batch, schedule.mapping.xcdRemap ? target.xcds : 1,
                     schedule.mapping.groupM};
-  launch.mapping.splits = schedule.split.k;
+  const int splits = isStream(schedule) ? 1 : schedule.split.k; // both at once are illegal
+  launch.mapping.splits = splits;
   launch.traffic = {operandTraffic(a, gemm), operandTraffic(b, gemm),
                     resultTraffic(gemm, schedule)};
   for (const ResultInput &input : resultInputs(gemm)) {
     launch.traffic.push_back(inputTraffic(gemm, schedule, input));
   }
-  if (schedule.split.k > 1) {
+  if (sharesTiles(schedule)) {
     launch.traffic.push_back(partialTraffic(schedule, true));
     launch.traffic.push_back(partialTraffic(schedule, false));
-    for (const PlanBuffer &buffer : splitBuffers(schedule, tiles.m * tiles.n * gemm.batch)) {
-      plan.buffers.push_back(buffer);
-    }
   }
   for (const OperandTile *tile : {&a, &b}) {
     if (tile->layout.path != OperandPath::registers) {
@@ -374,17 +458,28 @@ KernelPlan planGemm(const Problem &problem, const Schedule &any, const Target &t
   launch.registers = registerUse(gemm, a, b, schedule);
   launch.occupancy = occupancy(target, launch.registers.vgpr(), launch.registers.agpr(),
                                launch.ldsBytes, launch.waves);
-  if (schedule.mapping.grid == GridKind::persistent) {
+  if (schedule.mapping.grid != GridKind::tiles) {
     // All that the device holds at the same time; in a kernel that doesn't fit (illegal) one a CU.
     launch.mapping.walkers =
         std::int64_t(target.cus) *
         std::max(1, workgroupsPerCu(target, launch.registers.vgpr(), launch.registers.agpr(),
                                     launch.ldsBytes, launch.waves));
   }
-  launch.workgroups = launch.mapping.workgroups() * gemm.batch;
+  if (isStream(schedule)) {
+    launch.mapping.sharedSteps = kSteps(gemm, schedule.tiling.k);
+  }
+  launch.workgroups = launch.mapping.allWorkgroups();
+  for (const PlanBuffer &buffer :
+       splitBuffers(schedule,
+                    isStream(schedule) ? launch.workgroups : launch.mapping.tiles() * gemm.batch)) {
+    plan.buffers.push_back(buffer);
+  }
   Inline<std::int32_t, 8> trips;
   addRegions(gemm, schedule, launch, trips);
-  addKinds(tiles, gemm.batch * schedule.split.k, schedule.tiling, trips, launch);
+  addKinds(tiles, gemm.batch * splits, schedule.tiling, trips, launch);
+  if (isStream(schedule)) {
+    PieceKinds(launch).divide();
+  }
   return plan;
 }
 

@@ -43,6 +43,17 @@ void addGuards(const Stride &stride, bool rowIsM, std::vector<std::string> &guar
 
 int elementBytes(ElementType type) { return std::max(1, bitWidth(type) / 8); }
 
+/// Output tiles of one product times `factor`, as an expression.
+std::string tilesOf(const Gemm &gemm, const GemmSchedule &schedule, std::int64_t factor) {
+  const std::int64_t tilesN = ceilDiv<std::int64_t>(gemm.n, schedule.tiling.n);
+  return fmt::format("ceildiv(m, {}) * {}", schedule.tiling.m, tilesN * factor);
+}
+
+/// K steps of all tiles of all products, of a stream-K grid.
+std::string stepsOf(const Gemm &gemm, const GemmSchedule &schedule) {
+  return tilesOf(gemm, schedule, kSteps(gemm, schedule.tiling.k)) + " * batch";
+}
+
 std::vector<std::string> guardsOf(const Gemm &gemm, const GemmSchedule &schedule) {
   const auto &tiling = schedule.tiling;
   const int aBytes = elementBytes(gemm.aType), bBytes = elementBytes(gemm.bType);
@@ -56,6 +67,9 @@ std::vector<std::string> guardsOf(const Gemm &gemm, const GemmSchedule &schedule
       fmt::format("batch <= {}", largestBatch)};
   addGuards({"lda", "sa", gemm.k, ka ? tiling.m : gemm.k, schedule.a.vectorBytes / aBytes, aBytes},
             !ka, guards);
+  if (isStream(schedule)) {
+    guards.push_back(fmt::format("{} <= {}", stepsOf(gemm, schedule), largestArgument));
+  }
   if (gemm.preshuffle) {
     guards.push_back(fmt::format("sb % {} == 0", preshuffledLayout(gemm).packElements()));
   } else {
@@ -70,18 +84,14 @@ std::vector<std::string> guardsOf(const Gemm &gemm, const GemmSchedule &schedule
   return guards;
 }
 
-/// Output tiles of one product times `factor`, as an expression.
-std::string tilesOf(const Gemm &gemm, const GemmSchedule &schedule, std::int64_t factor) {
-  const std::int64_t tilesN = ceilDiv<std::int64_t>(gemm.n, schedule.tiling.n);
-  return fmt::format("ceildiv(m, {}) * {}", schedule.tiling.m, tilesN * factor);
-}
-
+/// Workgroups along x.
 std::string gridOf(const Problem &problem, const Schedule &any, const Target &target) {
   const Gemm &gemm = problem.gemm();
   const auto &schedule = std::get<GemmSchedule>(any);
-  const std::string tiles = tilesOf(gemm, schedule, schedule.split.k);
+  const std::string pieces =
+      isStream(schedule) ? stepsOf(gemm, schedule) : tilesOf(gemm, schedule, schedule.split.k);
   const std::int64_t walkers = makePlan(problem, any, target).launches.front().mapping.walkers;
-  return walkers > 0 ? fmt::format("min({}, {})", tiles, walkers) : tiles;
+  return walkers > 0 ? fmt::format("min({}, {})", pieces, walkers) : pieces;
 }
 
 } // namespace
@@ -91,7 +101,8 @@ KernelInterface gemmInterface(const Problem &problem, const Schedule &any, const
   const auto &schedule = std::get<GemmSchedule>(any);
   LaunchInterface launch;
   launch.kernel = kernelName(problem, any);
-  launch.grid = {gridOf(problem, any, target), "batch", "1"};
+  const std::string grid = gridOf(problem, any, target);
+  launch.grid = {grid, isStream(schedule) ? "1" : "batch", "1"};
   launch.block = {static_cast<std::uint32_t>(schedule.waves() * target.waveSize), 1, 1};
   for (const char *buffer : {"a", "b", "c"}) {
     addArgument(launch, buffer, KernelArgument::Kind::pointer);
@@ -102,7 +113,8 @@ KernelInterface gemmInterface(const Problem &problem, const Schedule &any, const
     }
   }
   KernelInterface interface;
-  interface.workspaces = splitWorkspaces(schedule, tilesOf(gemm, schedule, 1) + " * batch");
+  interface.workspaces = splitWorkspaces(
+      schedule, isStream(schedule) ? grid : tilesOf(gemm, schedule, 1) + " * batch");
   for (const WorkspaceInterface &workspace : interface.workspaces) {
     addArgument(launch, workspace.name, KernelArgument::Kind::pointer);
   }
@@ -114,6 +126,9 @@ KernelInterface gemmInterface(const Problem &problem, const Schedule &any, const
   }
   for (const auto &[name, value] : gemmSizes(problem)) {
     interface.sizes.push_back(name);
+  }
+  if (isStream(schedule)) {
+    addArgument(launch, "batch", KernelArgument::Kind::i32);
   }
   if (gemm.alpha != 1) {
     addArgument(launch, "alpha", KernelArgument::Kind::f32);

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What a GEMM kernel expects of its caller: arguments a, b, c, the epilogue's tensors (bias, aux,
-// aux2), workspaces (GemmSplit.h), then i32 m, lda, ldb, ldc and i64 sa, sb, sc, then f32 alpha where it is not 1 and beta
-// where it is not 0; the grid; the sizes and strides for which it is right. Along y the grid walks
-// the batch: one kernel serves every number of products.
+// aux2), workspaces (GemmSplit.h), then i32 m, lda, ldb, ldc and i64 sa, sb, sc, of a stream-K grid
+// i32 batch, then f32 alpha where it is not 1 and beta where it is not 0; the grid; the sizes and
+// strides for which it is right. Along y the grid walks the batch (a stream-K grid does along x):
+// one kernel serves every number of products.
 #pragma once
 
 #include "ir/plans/Plans.h"

@@ -768,7 +768,7 @@ UnfinishedLoop GemmBody::reduction() {
   if (schedule.tiling.wavesK > 1) {
     reduceSlices(quads);
   }
-  if (schedule.split.k == 1) {
+  if (!sharesTiles(schedule)) {
     return {std::move(builder), LoopOrder::serial};
   }
   const int left = atomic ? moves(TileOpKind::store, registersPerLoad * quads, 4)

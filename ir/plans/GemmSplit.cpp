@@ -12,6 +12,7 @@ namespace kw {
 namespace {
 
 constexpr std::int64_t floatBytes = 4, arrivalBytes = 4;
+constexpr std::int64_t streamSlots = 2;
 
 bool isAtomic(const GemmSchedule &schedule) { return schedule.split.reduce == Reduction::atomic; }
 
@@ -43,23 +44,23 @@ std::int64_t sliceBytes(const GemmSchedule &schedule) {
 }
 
 std::int64_t partialsPerTile(const GemmSchedule &schedule) {
-  return isAtomic(schedule) ? 1 : schedule.split.k;
+  return isAtomic(schedule) ? 1 : isStream(schedule) ? streamSlots : schedule.split.k;
 }
 
-Inline<PlanBuffer, 2> splitBuffers(const GemmSchedule &schedule, std::int64_t tiles) {
-  if (schedule.split.k == 1) {
+Inline<PlanBuffer, 2> splitBuffers(const GemmSchedule &schedule, std::int64_t count) {
+  if (!sharesTiles(schedule)) {
     return {};
   }
   const bool atomic = isAtomic(schedule);
-  return {{partialsName, BufferRole::workspace, tiles * tilePartialBytes(schedule), atomic, atomic},
-          {arrivalsName, BufferRole::workspace, tiles * tileArrivalBytes(schedule), true, true}};
+  return {{partialsName, BufferRole::workspace, count * tilePartialBytes(schedule), atomic, atomic},
+          {arrivalsName, BufferRole::workspace, count * tileArrivalBytes(schedule), true, true}};
 }
 
 std::vector<WorkspaceInterface> splitWorkspaces(const GemmSchedule &schedule,
-                                                const std::string &tiles) {
+                                                const std::string &count) {
   std::vector<WorkspaceInterface> workspaces;
   for (const PlanBuffer &buffer : splitBuffers(schedule, 1)) {
-    workspaces.push_back({std::string(buffer.name), fmt::format("{} * {}", tiles, buffer.bytes),
+    workspaces.push_back({std::string(buffer.name), fmt::format("{} * {}", count, buffer.bytes),
                           buffer.zeroedBefore, buffer.resetAfter});
   }
   return workspaces;

@@ -16,6 +16,15 @@
 //   arrivals  i32 [tile][wave]; zero before and after
 //
 // Tiles are numbered row by row, batch by batch.
+//
+// Stream-K: a tile in several parts is added up in the same way, by the last wave to arrive, in the
+// order of k: nobody waits for a workgroup that may not run yet. A workgroup has at most two parts:
+// of a tile that others began (slot 0), of one that others end (slot 1; of a tile that others begin
+// and end slot 0). A tile is known by the position (ir/StreamShares.h) of its first part.
+//
+//   partials  ordered: [position][slot][wave][quad][lane][4],
+//             atomic: [position of the first part][wave][quad][lane][4]
+//   arrivals  [position of the first part][wave]
 #pragma once
 
 #include "ir/KernelPlan.h"
@@ -40,15 +49,24 @@ inline int resultWaves(const GemmSchedule &schedule) {
 /// LDS for the sums of the other waves.
 std::int64_t sliceBytes(const GemmSchedule &schedule);
 
-/// Bytes of the partial sums of one wave, and how many of these a tile has.
+inline bool isStream(const GemmSchedule &schedule) {
+  return schedule.mapping.grid == GridKind::streamk;
+}
+/// Output tiles that several workgroups may work on.
+inline bool sharesTiles(const GemmSchedule &schedule) {
+  return schedule.split.k > 1 || isStream(schedule);
+}
+
+/// Bytes of the partial sums of one wave, and how many of these a tile has; of a stream-K grid, how
+/// many a workgroup has.
 std::int64_t partialWaveBytes(const GemmSchedule &schedule);
 std::int64_t partialsPerTile(const GemmSchedule &schedule);
 
-/// The workspaces; empty without splits.
-Inline<PlanBuffer, 2> splitBuffers(const GemmSchedule &schedule, std::int64_t tiles);
-/// `tiles`: an expression of the run-time sizes.
+/// The workspaces; empty where nobody shares a tile. `count`: tiles; of a stream-K grid workgroups.
+Inline<PlanBuffer, 2> splitBuffers(const GemmSchedule &schedule, std::int64_t count);
+/// `count`: an expression of the run-time sizes.
 std::vector<WorkspaceInterface> splitWorkspaces(const GemmSchedule &schedule,
-                                                const std::string &tiles);
+                                                const std::string &count);
 
 /// Loads of partial sums, of 16 bytes a lane, that are requested together; two groups of them are
 /// in flight. Their 64 VGPRs are those of the loop's fragments and loads, which are dead by then.

@@ -44,27 +44,27 @@ constexpr std::int64_t mostLoads = 512;
 std::int64_t partialLoadsOf(const Schedule &s) {
   constexpr std::int64_t bytesOfWave = 64 * 16; // one load
   const GemmSchedule &schedule = gemmOf(s);
-  return partialWaveBytes(schedule) / bytesOfWave * partialsPerTile(schedule);
+  const int partials = schedule.split.reduce == Reduction::atomic ? 1 : schedule.split.k;
+  return partialWaveBytes(schedule) / bytesOfWave * partials;
 }
 
 } // namespace
 
 std::vector<Rule> gemmSplitRules() {
   return {
-      {"splitSums", reads({"splitK", "wavesK"}),
+      {"splitSums", reads({"splitK", "wavesK", "grid"}),
        [](const Problem &p, const Schedule &s, const Target &) {
          return p.gemm().accType == ElementType::f32 ||
-                (gemmOf(s).split.k == 1 && gemmOf(s).tiling.wavesK == 1);
+                (!sharesTiles(gemmOf(s)) && gemmOf(s).tiling.wavesK == 1);
        },
        [](const Problem &p, const Schedule &, const Target &) {
          return fmt::format("parts of k add up in f32; acc={} is summed by one wave: splitk=1, "
-                            "slicek=1",
+                            "slicek=1, no grid=streamk",
                             name(p.gemm().accType));
        }},
       {"usefulReduce", reads({"splitK", "reduce", "grid"}),
        [](const Problem &, const Schedule &s, const Target &) {
-         return gemmOf(s).split.k > 1 || gemmOf(s).mapping.grid == GridKind::streamk ||
-                gemmOf(s).split.reduce == Reduction::ordered;
+         return sharesTiles(gemmOf(s)) || gemmOf(s).split.reduce == Reduction::ordered;
        },
        [](const Problem &, const Schedule &, const Target &) {
          return std::string("reduce=atomic with one workgroup a tile adds nothing up; splitk=2 or "
@@ -75,9 +75,13 @@ std::vector<Rule> gemmSplitRules() {
          return gemmOf(s).split.k == 1 || gemmOf(s).mapping.grid == GridKind::tiles;
        },
        [](const Problem &, const Schedule &s, const Target &) {
-         return fmt::format("splitk={} with a persistent grid: splits are for grids that leave CUs "
-                            "idle; grid=tiles",
-                            gemmOf(s).split.k);
+         return isStream(gemmOf(s))
+                    ? fmt::format("splitk={} with grid=streamk, which splits tiles by itself; "
+                                  "splitk=1 or grid=tiles",
+                                  gemmOf(s).split.k)
+                    : fmt::format("splitk={} with a persistent grid: splits are for grids that "
+                                  "leave CUs idle; grid=tiles",
+                                  gemmOf(s).split.k);
        }},
       {"sliceLoop", reads({"wavesK", "order", "quadrants", "grid"}),
        [](const Problem &, const Schedule &s, const Target &) {

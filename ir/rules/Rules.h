@@ -19,7 +19,6 @@ std::span<const Rule> attentionRules();
 
 /// Parts of gemmRules(), in this order.
 std::vector<Rule> gemmSupportRules();  ///< what codegen cannot do yet: the problem alone
-std::vector<Rule> gemmPendingRules();  ///< decisions that codegen doesn't follow yet
 std::vector<Rule> gemmTilingRules();   ///< tile, waves, matrix instruction, grid
 std::vector<Rule> gemmAccessRules();   ///< path and width of the operands' loads
 std::vector<Rule> gemmPipelineRules(); ///< prefetch, waits, epilogue, registers

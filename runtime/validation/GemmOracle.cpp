@@ -3,6 +3,7 @@
 //
 // Bounds are derived in runtime/README.md.
 #include "ir/PreshuffledLayout.h"
+#include "ir/StreamShares.h"
 #include "runtime/Numbers.h"
 #include "runtime/RandomValues.h"
 #include "runtime/reference/Gemm.h"
@@ -89,6 +90,9 @@ public:
   }
 
   std::vector<OutputBlock> blocksOf(std::uint64_t workgroup) const override {
+    if (mapping.isStream()) {
+      return blocksBegunBy(workgroup, nullptr);
+    }
     const auto id = static_cast<std::int64_t>(workgroup);
     const std::int64_t inBatch = id % mapping.workgroups();
     std::vector<OutputBlock> blocks;
@@ -97,24 +101,39 @@ public:
       if (splitOf(mapping, piece) != 0) {
         continue; // the first split stands for the tile
       }
-      const TileCoordinate tile = tileOf(mapping, piece);
-      OutputBlock block;
-      block.tensor = "c";
-      block.workgroup = workgroup;
-      block.batch = id / mapping.workgroups();
-      block.row = tile.m * tileM;
-      block.col = tile.n * tileN;
-      block.rows = std::clamp<std::int64_t>(gemm.m - block.row, 0, tileM);
-      block.cols = std::clamp<std::int64_t>(gemm.n - block.col, 0, tileN);
-      blocks.push_back(block);
+      blocks.push_back(blockOf(workgroup, id / mapping.workgroups(), tileOf(mapping, piece)));
     }
     return blocks;
+  }
+
+  /// Of a stream-K grid: the tiles of which all parts are done.
+  std::vector<OutputBlock>
+  blocksOfAll(const std::vector<std::uint64_t> &workgroups) const override {
+    if (!mapping.isStream()) {
+      return Oracle::blocksOfAll(workgroups);
+    }
+    const std::set<std::int64_t> positions = positionsOf(workgroups);
+    std::vector<OutputBlock> blocks;
+    for (const std::uint64_t workgroup : workgroups) {
+      const std::vector<OutputBlock> own = blocksBegunBy(workgroup, &positions);
+      blocks.insert(blocks.end(), own.begin(), own.end());
+    }
+    return blocks;
+  }
+
+  /// Parts of tiles that workgroups beside a sample would have to add up stay.
+  bool finishesAll(const std::vector<std::uint64_t> &workgroups) const override {
+    return !mapping.isStream() ||
+           workgroups.size() == static_cast<std::size_t>(mapping.workgroups());
   }
 
   /// All splits of their tiles.
   std::vector<std::vector<std::uint64_t>>
   needed(const std::vector<std::uint64_t> &workgroups) const override {
     const auto perBatch = static_cast<std::uint64_t>(mapping.workgroups());
+    if (mapping.isStream()) {
+      return {sharingWith(workgroups)};
+    }
     if (mapping.splits == 1) {
       return {workgroups};
     }
@@ -186,8 +205,11 @@ public:
   }
 
   double workPerWorkgroup() const override {
-    const auto turns = static_cast<double>(turnsOf(mapping, 0));
-    return 2.0 * tileM * tileN * static_cast<double>(gemm.k) * turns;
+    const double ofTile = 2.0 * tileM * tileN * static_cast<double>(gemm.k);
+    if (mapping.isStream()) {
+      return ofTile * static_cast<double>(StreamShares(mapping).longest()) / mapping.sharedSteps;
+    }
+    return ofTile * static_cast<double>(turnsOf(mapping, 0));
   }
 
   std::vector<std::vector<Problem>> neighbours() const override {
@@ -202,6 +224,68 @@ public:
   }
 
 private:
+  OutputBlock blockOf(std::uint64_t workgroup, std::int64_t batch,
+                      const TileCoordinate &tile) const {
+    OutputBlock block;
+    block.tensor = "c";
+    block.workgroup = workgroup;
+    block.batch = batch;
+    block.row = tile.m * tileM;
+    block.col = tile.n * tileN;
+    block.rows = std::clamp<std::int64_t>(gemm.m - block.row, 0, tileM);
+    block.cols = std::clamp<std::int64_t>(gemm.n - block.col, 0, tileN);
+    return block;
+  }
+
+  /// Tiles whose first part is the workgroup's, of which `positions` (null: any) have all parts.
+  std::vector<OutputBlock> blocksBegunBy(std::uint64_t workgroup,
+                                         const std::set<std::int64_t> *positions) const {
+    const StreamShares shares(mapping);
+    std::vector<OutputBlock> blocks;
+    for (const StreamShares::Part &part :
+         shares.partsOf(shares.positionOf(static_cast<std::int64_t>(workgroup)))) {
+      const StreamShares::Owners owners = shares.ownersOf(part.place);
+      bool done = part.firstStep == 0;
+      for (std::int64_t owner = owners.first; done && positions && owner <= owners.last; ++owner) {
+        done = positions->contains(owner);
+      }
+      if (done) {
+        blocks.push_back(blockOf(workgroup, shares.batchOf(part.place), shares.tileAt(part.place)));
+      }
+    }
+    return blocks;
+  }
+
+  std::set<std::int64_t> positionsOf(const std::vector<std::uint64_t> &workgroups) const {
+    const StreamShares shares(mapping);
+    std::set<std::int64_t> positions;
+    for (const std::uint64_t workgroup : workgroups) {
+      positions.insert(shares.positionOf(static_cast<std::int64_t>(workgroup)));
+    }
+    return positions;
+  }
+
+  /// With all that have a part of one of their tiles.
+  std::vector<std::uint64_t> sharingWith(const std::vector<std::uint64_t> &workgroups) const {
+    const StreamShares shares(mapping);
+    std::set<std::int64_t> positions;
+    for (const std::int64_t position : positionsOf(workgroups)) {
+      for (const StreamShares::Part &part : shares.partsOf(position)) {
+        const StreamShares::Owners owners = shares.ownersOf(part.place);
+        for (std::int64_t owner = owners.first; owner <= owners.last; ++owner) {
+          positions.insert(owner);
+        }
+      }
+    }
+    std::vector<std::uint64_t> all;
+    for (std::int64_t id = 0; id < mapping.workgroups(); ++id) {
+      if (positions.contains(shares.positionOf(id))) {
+        all.push_back(static_cast<std::uint64_t>(id));
+      }
+    }
+    return all;
+  }
+
   /// A tensor that the epilogue reads: old contents of c, or of step `step`.
   struct Input {
     std::string name;

@@ -40,6 +40,15 @@ std::uint8_t *TensorContents::data(std::string_view name) const {
   return found == entries.end() ? nullptr : found->second.bytes.data();
 }
 
+std::vector<OutputBlock> Oracle::blocksOfAll(const std::vector<std::uint64_t> &workgroups) const {
+  std::vector<OutputBlock> blocks;
+  for (const std::uint64_t workgroup : workgroups) {
+    const std::vector<OutputBlock> own = blocksOf(workgroup);
+    blocks.insert(blocks.end(), own.begin(), own.end());
+  }
+  return blocks;
+}
+
 Expected<std::unique_ptr<Oracle>> makeOracle(const Problem &problem, const KernelPlan &plan) {
   switch (problem.family()) {
   case Family::gemm:

@@ -79,6 +79,13 @@ public:
     return {workgroups};
   }
 
+  /// What these workgroups, as `needed` lists them, must write together.
+  virtual std::vector<OutputBlock> blocksOfAll(const std::vector<std::uint64_t> &workgroups) const;
+
+  /// False: workgroups that run leave something for others that don't, so workspaces don't come
+  /// back as they were.
+  virtual bool finishesAll(const std::vector<std::uint64_t> & /*workgroups*/) const { return true; }
+
   /// Writes the inputs that these blocks depend on; the rest stays as it is.
   virtual void fill(const InputSet &set, std::span<const OutputBlock> blocks,
                     const TensorContents &contents) const = 0;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/validation/Sampling.h"
 
+#include "ir/StreamShares.h"
 #include "runtime/RandomValues.h"
 
 #include <algorithm>
@@ -11,17 +12,23 @@ namespace kw {
 namespace {
 
 /// Along each dimension: is it the last tile?
-unsigned kindOf(const WorkgroupMapping &mapping, std::int64_t tileId) {
-  const TileCoordinate tile = tileOf(mapping, tileId);
+unsigned kindOf(const WorkgroupMapping &mapping, const TileCoordinate &tile) {
   return (tile.m == mapping.tilesM - 1 ? 2U : 0U) + (tile.n == mapping.tilesN - 1 ? 1U : 0U);
 }
 
 /// The kinds of all its tiles, a bit each.
 unsigned kindsOf(const WorkgroupMapping &mapping, std::int64_t workgroup) {
-  const std::int64_t inBatch = workgroup % mapping.workgroups();
   unsigned kinds = 0;
+  if (mapping.isStream()) {
+    const StreamShares shares(mapping);
+    for (const StreamShares::Part &part : shares.partsOf(shares.positionOf(workgroup))) {
+      kinds |= 1U << kindOf(mapping, shares.tileAt(part.place));
+    }
+    return kinds;
+  }
+  const std::int64_t inBatch = workgroup % mapping.workgroups();
   for (std::int64_t turn = 0; turn < turnsOf(mapping, inBatch); ++turn) {
-    kinds |= 1U << kindOf(mapping, tileNumber(mapping, inBatch, turn));
+    kinds |= 1U << kindOf(mapping, tileOf(mapping, tileNumber(mapping, inBatch, turn)));
   }
   return kinds;
 }
@@ -36,13 +43,31 @@ std::int64_t randomWorkgroup(const LaunchPlan &launch, std::uint64_t seed, std::
 /// is.
 constexpr std::uint64_t draws = 1U << 16;
 
+/// Who has the first part of the last batch's corner tile.
+std::uint64_t cornerOfStream(const WorkgroupMapping &mapping) {
+  const StreamShares shares(mapping);
+  std::int64_t place = shares.places() - 1;
+  while (kindOf(mapping, shares.tileAt(place)) != 3) {
+    --place;
+  }
+  const std::int64_t owner = shares.ownersOf(place).first;
+  std::int64_t id = 0;
+  while (shares.positionOf(id) != owner) {
+    ++id;
+  }
+  return static_cast<std::uint64_t>(id);
+}
+
 } // namespace
 
 std::uint64_t cornerWorkgroup(const LaunchPlan &launch) {
+  if (launch.mapping.isStream()) {
+    return cornerOfStream(launch.mapping);
+  }
   const std::int64_t pieces = launch.mapping.pieces();
   const std::int64_t firstOfLastBatch = launch.workgroups - launch.mapping.workgroups();
   for (std::int64_t id = 0; id < pieces; ++id) {
-    if (kindOf(launch.mapping, id) == 3) {
+    if (kindOf(launch.mapping, tileOf(launch.mapping, id)) == 3) {
       return static_cast<std::uint64_t>(firstOfLastBatch + id % launch.mapping.workgroups());
     }
   }

@@ -114,7 +114,8 @@ std::vector<Axis> gemmAxes(const Problem &problem, const Target &target) {
   axes.add("priority", {0}); // the model sees its issue slots alone: it would never win
   axes.add("wavesPerSimd", {0});
   axes.add("grid", {static_cast<std::int64_t>(GridKind::tiles),
-                    static_cast<std::int64_t>(GridKind::persistent)});
+                    static_cast<std::int64_t>(GridKind::persistent),
+                    static_cast<std::int64_t>(GridKind::streamk)});
   return axes.take();
 }
 

@@ -42,6 +42,27 @@ TEST(Rounds, FewWorkgroupsLeaveCusIdle) {
   EXPECT_EQ(evenRounds(profile, samples::gfx950()).activeCus, 100);
 }
 
+TEST(Rounds, SharersEndTogether) {
+  // 527 pieces in 256 shares of which the longest is 70 / 69.0625 of the mean.
+  LaunchProfile profile = samples::twoRounds();
+  profile.workgroups = 527;
+  profile.sharers = 256;
+  profile.longestShare = 70 / 69.0625;
+  const Rounds exact = exactRounds(profile, samples::gfx950());
+  EXPECT_NEAR(exact.workgroups, 527 / 256.0 * 70 / 69.0625, 1e-12);
+  EXPECT_EQ(exact.wavesOfSimd, exact.workgroups);
+  EXPECT_EQ(exact.batches, exact.workgroups);
+  EXPECT_EQ(exact.activeCus, 256);
+  EXPECT_NEAR(evenRounds(profile, samples::gfx950()).workgroups, 527 / 256.0, 1e-12);
+  profile.sharers = 512; // two a CU
+  profile.workgroupsPerCu = 2;
+  profile.workgroups = 1024;
+  profile.longestShare = 1;
+  EXPECT_EQ(exactRounds(profile, samples::gfx950()).workgroups, 4);
+  EXPECT_EQ(exactRounds(profile, samples::gfx950()).batches, 2);
+  EXPECT_EQ(exactRounds(profile, samples::gfx950()).residentCopies, 2);
+}
+
 TEST(Rounds, EvenIsNeverMoreThanExactAndCusNeverHurt) {
   std::mt19937_64 random(2);
   for (int round = 0; round < 3000; ++round) {

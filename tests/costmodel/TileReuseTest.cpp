@@ -31,6 +31,23 @@ TEST(TileReuse, RoundRobinRowMajorSharesLess) {
   EXPECT_DOUBLE_EQ(bytesBeyondCache(mapping(16, 16, 1, 0), 8, 32, bytes), 100 * (16 + 2) / 32.0);
 }
 
+TEST(TileReuse, SharesAtTheSameStepShare) {
+  // 8 tiles in a row of 4 steps for 16 workgroups: two a tile, at steps 0 and 2.
+  WorkgroupMapping line = mapping(1, 8, 1, 0);
+  line.walkers = 16;
+  line.sharedSteps = 4;
+  const SharedBytes bytes{100, 100, 0, 0};
+  EXPECT_DOUBLE_EQ(bytesBeyondCache(line, 1, 16, bytes), 100 * (2 + 16) / 16.0);
+  // For 7 none of the first four (steps 0, 1, 2, 3) is where another one is.
+  line.walkers = 7;
+  EXPECT_DOUBLE_EQ(bytesBeyondCache(line, 1, 4, bytes), 200);
+  // 11 pieces of 32/11 steps: in step, the four would fetch 1 row and 4 columns a piece. A cache of
+  // twice two such steps keeps pairs together, one of twice four all.
+  const double aStep = (100 + 400) * 11 / 32.0;
+  EXPECT_DOUBLE_EQ(bytesBeyondCache(line, 1, 4, bytes, 2 * 2 * aStep), (2 * 100 + 400) / 4.0);
+  EXPECT_DOUBLE_EQ(bytesBeyondCache(line, 1, 4, bytes, 2 * 4 * aStep), (100 + 400) / 4.0);
+}
+
 TEST(TileReuse, OwnBytesAreNotShared) {
   const SharedBytes bytes{0, 0, 64, 320};
   // 320 bytes for all of 32 workgroups, 64 for each.

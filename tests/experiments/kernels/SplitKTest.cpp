@@ -2,13 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Results of split-K over orders of the waves, hence of arrival.
-#include "codegen/Compile.h"
-#include "ir/KernelPlan.h"
-#include "ir/Rule.h"
-#include "runtime/Device.h"
-#include "runtime/HostBuffer.h"
-#include "runtime/RandomValues.h"
 #include "runtime/Validator.h"
+#include "tests/experiments/kernels/CompiledKernels.h"
 
 #include <gtest/gtest.h>
 #include <set>
@@ -18,47 +13,6 @@ namespace kw {
 namespace {
 
 const Target &gfx950() { return **findTarget("gfx950"); }
-
-CodeObject compiled(const std::string &problem, const std::string &schedule) {
-  const Problem parsed = *parseProblem(problem);
-  const Schedule decided = *parseSchedule(schedule);
-  for (const Violation &violation : checkLegal(parsed, decided, gfx950())) {
-    ADD_FAILURE() << schedule << ": " << violation.message;
-  }
-  auto result = compile(parsed, decided, gfx950());
-  EXPECT_TRUE(result) << result.error().message;
-  return result->object;
-}
-
-/// Bytes of c of one run.
-std::string resultOf(const CodeObject &object, Device &device, std::uint64_t seed) {
-  std::vector<HostBuffer> memory;
-  std::vector<BufferView> views;
-  std::string result;
-  for (const Buffer &buffer : object.manifest.buffers) {
-    memory.push_back(buffer.init.kind == BufferInit::Kind::zero
-                         ? *HostBuffer::zeroed(buffer.bytes)
-                         : *HostBuffer::poisoned(buffer.bytes));
-    if (buffer.role == BufferRole::input) {
-      RandomSource source;
-      source.seed = buffer.init.seed;
-      fillRandom(source, *buffer.dtype, memory.back().bytes().data(), 0,
-                 buffer.bytes / (bitWidth(*buffer.dtype) / 8));
-    }
-    views.push_back({buffer.name, memory.back().bytes()});
-  }
-  RunOptions options;
-  options.seed = seed;
-  options.wildTurns = true; // workgroups too
-  const auto run = device.run(object, views, options);
-  EXPECT_TRUE(run && run->findings.empty());
-  for (const BufferView &view : views) {
-    if (view.name == "c") {
-      result.assign(view.bytes.begin(), view.bytes.end());
-    }
-  }
-  return result;
-}
 
 std::size_t distinctResults(const std::string &reduce) {
   const CodeObject object =

@@ -138,6 +138,24 @@ TEST(GemmRules, FactsCarryTheNumbers) {
             "rows, an even number of fragments, and halves that are whole loads of 4 waves");
   EXPECT_EQ(fact("gemm m=1024 n=2048 k=64", "gemm.1:grid=persistent", "usefulPersistent"),
             "grid=persistent with 128 tiles on 256 CUs: no workgroup has a second one");
+  // 17 x 16 tiles; 16 x 16 divide evenly; one step a tile; 4 tiles with 128 CUs each.
+  EXPECT_EQ(fact("gemm m=2100 n=2048 k=4096", "gemm.1:grid=streamk", "usefulStreamK"), "");
+  EXPECT_EQ(fact("gemm m=2048 n=2048 k=4096", "gemm.1:grid=streamk", "usefulStreamK"),
+            "grid=streamk with 256 tiles of 64 steps on 256 CUs; of use where tiles do not divide "
+            "by CUs, with at least 2 steps a CU and at most 32 CUs a tile");
+  EXPECT_EQ(fact("gemm m=2100 n=2048 k=64", "gemm.1:grid=streamk", "usefulStreamK"),
+            "grid=streamk with 272 tiles of 1 steps on 256 CUs; of use where tiles do not divide "
+            "by CUs, with at least 2 steps a CU and at most 32 CUs a tile");
+  EXPECT_NE(fact("gemm m=256 n=256 k=65536", "gemm.1:grid=streamk", "usefulStreamK"), "");
+  EXPECT_EQ(fact("gemm m=256 n=256 k=65536 batch=3", "gemm.1:grid=streamk", "usefulStreamK"), "");
+  EXPECT_EQ(fact("gemm m=2100 n=2048 k=4096", "gemm.1:grid=streamk,splitk=2", "splitGrid"),
+            "splitk=2 with grid=streamk, which splits tiles by itself; splitk=1 or grid=tiles");
+  EXPECT_EQ(fact("gemm m=2100 n=2048 k=4096 dtype=i8 b=nk", "gemm.1:grid=streamk", "splitSums"),
+            "parts of k add up in f32; acc=i32 is summed by one wave: splitk=1, slicek=1, no "
+            "grid=streamk");
+  EXPECT_NE(fact("gemm m=2100 n=2048 k=4096", "gemm.1:grid=streamk,slicek=2", "sliceLoop"), "");
+  EXPECT_EQ(fact("gemm m=2100 n=2048 k=4096", "gemm.1:grid=streamk,reduce=atomic", "usefulReduce"),
+            "");
   EXPECT_EQ(fact(square, "gemm.1:tile=128x128x48", "matrixSteps"),
             "tile k=48 is not a multiple of 32 of the matrix instruction x 1 waves");
   // gcd(4095, 4095) * 2 bytes = 8190 = 2 * 4095.
