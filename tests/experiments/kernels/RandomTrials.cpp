@@ -185,7 +185,8 @@ void storeRows(RandomTrial &trial, Dice &dice) {
 /// Nor sums whose rounding depends on timing.
 void addAtomically(RandomTrial &trial, Dice &dice) {
   auto *gemm = std::get_if<GemmSchedule>(&trial.schedule);
-  if (gemm && gemm->split.k > 1 && dice.below(2) == 0) {
+  const bool adds = gemm && (gemm->split.k > 1 || gemm->mapping.grid == GridKind::streamk);
+  if (adds && dice.below(2) == 0) {
     gemm->split.reduce = Reduction::atomic;
   }
 }

@@ -5,7 +5,10 @@
 // several tiles, of one, and of less than one.
 #include "runtime/Validator.h"
 #include "tests/experiments/kernels/CompiledKernels.h"
+#include "tests/experiments/kernels/RandomTrials.h"
 
+#include <cstdlib>
+#include <fmt/format.h>
 #include <set>
 
 namespace kw {
@@ -98,6 +101,48 @@ TEST(StreamK, OrderedSumsDoNotDependOnTheOrderOfArrival) {
 
 /// The counterpart: the orders of arrival did differ.
 TEST(StreamK, AtomicSumsDo) { EXPECT_GT(distinctResults("atomic"), 1u); }
+
+/// Results through LDS over the loop's, while other waves go on with the next piece; and in LDS of
+/// their own.
+TEST(StreamK, ValidatesWithRowsThroughLds) {
+  const std::unique_ptr<Device> device = makeEmulatedDevice();
+  for (const Case &wanted : {
+           Case{"gemm m=200 n=200 k=600 dtype=bf16 b=nk epilogue=add",
+                "tile=64x64x64,waves=2x1,epi=lds"},
+           Case{"gemm m=200 n=200 k=600 dtype=f16 b=nk",
+                "tile=32x128x32,waves=1x2,stages=1,prefetch=0,epi=lds"},
+       }) {
+    expectValid(wanted, withCus(3), *device);
+  }
+}
+
+/// Random trials with their grid changed, wherever that is legal. KW_SEED and KW_STREAMK_TRIALS
+/// choose another series and its length.
+TEST(StreamK, RandomSchedulesValidate) {
+  const auto given = [](const char *name, std::uint64_t fallback) {
+    const char *text = std::getenv(name);
+    return text ? std::strtoull(text, nullptr, 10) : fallback;
+  };
+  const std::uint64_t seed = given("KW_SEED", 30), wanted = given("KW_STREAMK_TRIALS", 40);
+  const std::unique_ptr<Device> device = makeEmulatedDevice();
+  std::uint64_t done = 0, spilled = 0;
+  for (std::uint64_t i = 0; done < wanted; ++i) {
+    RandomTrial trial = randomTrial(seed, i, Family::gemm);
+    auto &schedule = std::get<GemmSchedule>(trial.schedule);
+    schedule.mapping.grid = GridKind::streamk;
+    schedule.split.k = schedule.tiling.wavesK = 1;
+    schedule.split.reduce = i % 4 == 0 ? Reduction::atomic : Reduction::ordered;
+    if (!checkLegal(trial.problem, trial.schedule, trial.target).empty()) {
+      continue;
+    }
+    ++done;
+    const TrialOutcome outcome = runTrial(trial, *device, 1);
+    spilled += outcome.state == TrialOutcome::State::spilled ? 1 : 0;
+    EXPECT_EQ(outcome.state, TrialOutcome::State::ok)
+        << "KW_SEED=" << seed << " trial " << i << ": " << trial.text() << "\n  " << outcome.detail;
+  }
+  fmt::print("seed {}: {} trials, {} spilled\n", seed, done, spilled);
+}
 
 /// On the whole GPU: a tile count that CUs don't divide, of which a sample runs.
 TEST(StreamK, SampleOfALargeProblem) {
