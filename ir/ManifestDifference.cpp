@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/ManifestDifference.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <string_view>
@@ -51,7 +52,7 @@ std::string bufferDifference(const Buffer &claimed, const Buffer &truth) {
   return {};
 }
 
-/// What an argument is, for messages and comparison. Numbers are left out: a run shows wrong ones.
+/// What an argument is, for messages and comparison; of a number its type.
 std::string say(const Argument &argument) {
   if (const auto *buffer = std::get_if<BufferArgument>(&argument.value)) {
     return buffer->at == 0 ? fmt::format("buffer '{}'", buffer->buffer)
@@ -126,10 +127,30 @@ std::string firstDifference(const Manifest &claimed, const Manifest &truth) {
     return fmt::format("the manifest has {} launches, the schedule {}", claimed.launches.size(),
                        truth.launches.size());
   }
+  for (const std::string &guard : truth.guards) {
+    if (std::find(claimed.guards.begin(), claimed.guards.end(), guard) == claimed.guards.end()) {
+      return fmt::format("the guard '{}' is missing", guard);
+    }
+  }
   for (std::size_t i = 0; i < truth.launches.size(); ++i) {
     const std::string difference = launchDifference(claimed.launches[i], truth.launches[i]);
     if (!difference.empty()) {
       return fmt::format("launch {}: {}", i, difference);
+    }
+  }
+  return {};
+}
+
+std::string firstOtherNumber(const Manifest &claimed, const Manifest &truth) {
+  for (std::size_t i = 0; i < truth.launches.size(); ++i) {
+    const std::vector<Argument> &arguments = truth.launches[i].arguments;
+    for (std::size_t j = 0; j < arguments.size(); ++j) {
+      const auto *number = std::get_if<ValueArgument>(&arguments[j].value);
+      const auto *other = std::get_if<ValueArgument>(&claimed.launches[i].arguments[j].value);
+      if (number && other && number->bytes != other->bytes) {
+        return fmt::format("launch {}: args[{}] is {:02x}, not {:02x}", i, j,
+                           fmt::join(other->bytes, ""), fmt::join(number->bytes, ""));
+      }
     }
   }
   return {};

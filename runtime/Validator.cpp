@@ -4,6 +4,7 @@
 
 #include "ir/Generator.h"
 #include "ir/KernelPlan.h"
+#include "ir/ManifestDifference.h"
 #include "runtime/Launcher.h"
 #include "runtime/validation/ProofCase.h"
 #include "runtime/validation/Sampling.h"
@@ -66,6 +67,7 @@ public:
 private:
   Expected<void> readManifest();
   Expected<void> proveProblem();
+  void checkNumbers();
   Expected<void> proveNeighbours();
   Expected<void> proveNeighbour(const Problem &neighbour);
   bool admits(const Problem &neighbour) const;
@@ -131,6 +133,9 @@ Expected<void> Proof::proveProblem() {
   if (!proofCase) {
     return tl::unexpected<Error>(proofCase.error());
   }
+  if (checkNumbers(); !result.findings.empty()) {
+    return {};
+  }
   const Oracle &oracle = proofCase->oracle();
   const LaunchPlan &launch = proofCase->mainLaunch();
   neighbours = oracle.neighbours();
@@ -161,6 +166,17 @@ Expected<void> Proof::proveProblem() {
     result.maxRel = std::max(result.maxRel, seen->maxRel);
   }
   return {};
+}
+
+/// A wrong size may do no harm to the problem at hand: it is wrong all the same.
+void Proof::checkNumbers() {
+  const Manifest truth = makeManifest(problem, schedule, target, object.manifest.codeObject);
+  if (std::string other = firstOtherNumber(object.manifest, truth); !other.empty()) {
+    Finding finding;
+    finding.kind = "manifest";
+    finding.detail = std::move(other);
+    result.findings.push_back(std::move(finding));
+  }
 }
 
 bool Proof::admits(const Problem &neighbour) const {

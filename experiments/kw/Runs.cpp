@@ -8,6 +8,7 @@
 #include "experiments/kw/TuneText.h"
 #include "experiments/store/Store.h"
 #include "experiments/support/FirstError.h"
+#include "experiments/tune/RunDocument.h"
 #include "experiments/tune/Tuner.h"
 
 #include <fmt/format.h>
@@ -30,7 +31,7 @@ Json runJson(const RunRecord &run) {
 /// The best candidate's schedule, time and source; nulls when the run is not done.
 Json bestOf(const RunRecord &run) {
   const Json document = Json::parse(run.document, nullptr, false);
-  if (!document.is_object() || document["candidates"].empty()) {
+  if (!isRunDocument(document)) {
     return nullptr;
   }
   const Json &best = document["candidates"].front();
@@ -99,7 +100,8 @@ Expected<ExitStatus> showRun(const std::string &id, const CommonOptions &common)
     return tl::unexpected(*error);
   }
   Json document = runJson(*run);
-  document["spec"] = Json::parse(run->spec, nullptr, false);
+  const Json spec = Json::parse(run->spec, nullptr, false);
+  document["spec"] = spec.is_discarded() ? Json() : spec;
   document["result"] = *finished ? **finished : Json();
   document["trials"] = Json::array();
   std::vector<std::vector<std::string>> rows{{"rung", "state", "at s", "schedule", "error"}};

@@ -5,6 +5,7 @@
 #include "codegen/Compile.h"
 #include "experiments/rungs/CodeObjectFiles.h"
 #include "experiments/rungs/CompiledRung.h"
+#include "experiments/tune/RunDocument.h"
 #include "ir/KernelPlan.h"
 #include "runtime/Validator.h"
 
@@ -131,6 +132,9 @@ Expected<std::optional<RungOutcome>> RungRunner::known(const Job &job) {
     return tl::unexpected(found.error());
   }
   if (*found) {
+    if ((*found)->state == TrialState::ok && !isResultValue(job.rung, (*found)->value)) {
+      return std::nullopt; // damaged: made again
+    }
     RungOutcome outcome{(*found)->state, (*found)->error, (*found)->value, (*found)->artifact};
     if (job.rung == Rung::compiled && !outcome.artifact.empty()) {
       const Expected<bool> complete = restoreFiles(outcome, job.request.schedule);

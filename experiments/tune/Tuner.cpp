@@ -8,6 +8,7 @@
 #include "experiments/rungs/ModelRung.h"
 #include "experiments/support/FirstError.h"
 #include "experiments/tune/GivenSchedules.h"
+#include "experiments/tune/RunDocument.h"
 #include "runtime/Validator.h"
 #include "search/Space.h"
 #include "search/Strategy.h"
@@ -336,7 +337,7 @@ Expected<std::optional<Json>> finishedRun(Store &store, const RunRecord &run) {
     return std::nullopt;
   }
   Json document = Json::parse(run.document, nullptr, false);
-  if (!document.is_object()) {
+  if (!isRunDocument(document)) {
     return std::nullopt;
   }
   for (Json &candidate : document["candidates"]) {
@@ -430,7 +431,7 @@ Expected<std::vector<LookupEntry>> lookupEntries(std::span<const Json> documents
 
 Expected<std::vector<BundleEntry>> bundleEntries(std::span<const Json> documents) {
   std::vector<BundleEntry> entries;
-  std::set<std::vector<std::uint8_t>> exported;
+  std::set<std::string> exported; // a suite may name a problem twice
   for (const Json &document : documents) {
     if (document.contains("error") || generatorOf(document) != Generator::kw) {
       continue;
@@ -439,7 +440,7 @@ Expected<std::vector<BundleEntry>> bundleEntries(std::span<const Json> documents
     if (!entry) {
       return tl::unexpected(entry.error());
     }
-    if (exported.insert(entry->object.hsaco).second) {
+    if (exported.insert(print(entry->problem)).second) {
       entries.push_back(std::move(*entry));
     }
   }

@@ -30,8 +30,9 @@ Generator generatorOf(const Json &document);
 Expected<std::vector<LookupEntry>> lookupEntries(std::span<const Json> documents, int top);
 
 /// The best candidate of each document of our own kernels for the exporter; documents of failures
-/// are left out. A kernel that is best for several problems (which differ in run-time sizes) comes
-/// once, with the first of them. An error if one was not compiled.
+/// are left out. A kernel may be best for several problems, which differ in run-time sizes: each
+/// has its entry, so that the loader knows all sizes that it was tuned for. An error if one was not
+/// compiled.
 Expected<std::vector<BundleEntry>> bundleEntries(std::span<const Json> documents);
 
 } // namespace kw

@@ -150,6 +150,7 @@ def manifest_lies():
         "symbol": (launch(kernel="other"), "no kernel other"),
         "swapped": (lambda m: m["launches"][0]["args"][0].update(buffer="b"), "value is buffer 'b'"),
         "launched twice": (lambda m: m["launches"].append(m["launches"][0]), "2 launches"),
+        "guards": (lambda m: m.update(guards=[]), "guard '"),
         "n": (lambda m: m.update(problem=m["problem"].replace("n=32", "n=64")), "the problem needs"),
     }
 

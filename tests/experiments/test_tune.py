@@ -236,3 +236,41 @@ def test_runs_of_another_version_are_not_exported(kw, small_norm, key):
         assert answer.status == 2
         answer.one_line_error("earlier version" if subject[0] == "--run" else "no finished run")
     assert not (kw.folder / "out" / "bundle.json").exists()
+
+
+DOCUMENTS = ["{}", '{"candidates": []}', '{"candidates": [{}]}', "[1, 2]", "7", "x", "null", ""]
+VALUES = ["{}", "[]", "7", "x", '{"vgpr": "a"}', '{"max_rel": "a"}']
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_a_damaged_document_is_no_run(kw, small_norm, document):
+    """JSON in a store is a file's content: it may be anything. The same call makes it again."""
+    run = tune(kw, small_norm, *SHORT)
+    with sqlite3.connect(kw.folder / "kw.db") as store:
+        store.execute("UPDATE run SET document = ?", (document,))
+    assert kw("runs", "--json").json()[0]["best"] is None
+    assert kw("show", run["run"], "--json").json()["result"] is None
+    kw("export", "inductor", small_norm, "--out", "out").one_line_error("no finished run")
+    again = tune(kw, small_norm, *SHORT)
+    assert [c["schedule"] for c in again["candidates"]] == [c["schedule"] for c in run["candidates"]]
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_a_damaged_result_is_made_again(kw, small_norm, value):
+    run = tune(kw, small_norm, *SHORT)
+    with sqlite3.connect(kw.folder / "kw.db") as store:
+        store.execute("UPDATE result SET value = ?", (value,))
+        store.execute("UPDATE run SET document = ''")
+    again = tune(kw, small_norm, *SHORT, "--out", "bundle")
+    assert [c["schedule"] for c in again["candidates"]] == [c["schedule"] for c in run["candidates"]]
+    assert kw("check-bundle", "bundle").status == 0
+
+
+def test_a_damaged_spec(kw, small_norm):
+    run = tune(kw, small_norm, *SHORT)["run"]
+    for spec in ("{}", "[]", "x", ""):
+        with sqlite3.connect(kw.folder / "kw.db") as store:
+            store.execute("UPDATE run SET spec = ?", (spec,))
+        assert kw("show", run, "--json").json()["run"] == run
+        answer = kw("resume", run)
+        assert answer.status == 2 and len(answer.err.splitlines()) == 1

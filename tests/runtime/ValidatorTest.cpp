@@ -371,6 +371,7 @@ TEST(Validator, RefusesAManifestThatIsNotTheSchedules) {
        [](Manifest &m) {
          std::get<ValueArgument>(m.launches[0].arguments[3].value).type = ElementType::u32;
        }},
+      {"the guard 'm >= 1", [](Manifest &m) { m.guards.clear(); }},
       {"2 launches, the schedule 1", [](Manifest &m) { m.launches.push_back(m.launches[0]); }},
   };
   for (const auto &[reason, edit] : lies) {
@@ -378,6 +379,17 @@ TEST(Validator, RefusesAManifestThatIsNotTheSchedules) {
     edit(object.manifest);
     EXPECT_THAT(refusal(object), HasSubstr(reason));
   }
+}
+
+TEST(Validator, ANumberThatIsNotTheProblemsIsAFinding) {
+  CodeObject object = objectOf(ragged);
+  std::get<ValueArgument>(object.manifest.launches[0].arguments[3].value).bytes[0] ^= 1;
+  MockGemmDevice device;
+  const Validation validation = proven(device, object);
+  EXPECT_FALSE(validation.ok);
+  ASSERT_EQ(validation.findings.size(), 1U);
+  EXPECT_EQ(validation.findings[0].kind, "manifest");
+  EXPECT_THAT(validation.findings[0].detail, HasSubstr("args[3] is 97000000, not 96000000"));
 }
 
 TEST(Validator, TakesAManifestWithLargerBuffersAndOtherContents) {

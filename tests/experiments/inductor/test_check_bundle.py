@@ -3,6 +3,7 @@
 """`kw check-bundle` finds lies in a bundle that was edited by hand, by a careful liar too: one who
 makes the hashes of bundle.json fit what was edited."""
 
+import copy
 import hashlib
 import json
 import re
@@ -183,6 +184,52 @@ def test_a_row_that_is_in_both_files_twice(kw_program, bundle):
     fit_hashes(bundle)
     status, text = check(kw_program, bundle)
     assert status == 1 and "is there twice" in text, text
+
+
+def places(json_value, place=()):
+    """Every place in a document, the document itself first."""
+    yield place
+    if isinstance(json_value, dict):
+        items = json_value.items()
+    else:
+        items = enumerate(json_value) if isinstance(json_value, list) else ()
+    for key, value in items:
+        yield from places(value, (*place, key))
+
+
+def replaced(document, place, value):
+    """The document with another value at a place."""
+    if not place:
+        return value
+    document = copy.deepcopy(document)
+    inner = document
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    return document
+
+
+@pytest.mark.parametrize("name", ["bundle.json", "kernels/kernels.json"])
+@pytest.mark.parametrize("value", [None, "x", [7]])
+def test_no_value_may_be_another(kw_program, bundle, name, value):
+    """Each value of the documents, and each part of them, replaced by one of another kind: found, in one
+    line, never a crash. Of the hashes a few will do."""
+    document = json.loads((bundle / name).read_text())
+    hashes = [place for place in places(document) if place[:1] == ("files",)][4:]
+    for place in places(document):
+        if place in hashes:
+            continue
+        (bundle / name).write_text(json.dumps(replaced(document, place, value)))
+        if name != "bundle.json":
+            fit_hashes(bundle)
+        run = subprocess.run(
+            [kw_program, "check-bundle", "--no-validate", bundle], capture_output=True, text=True
+        )
+        if run.returncode == 0:
+            assert replaced(document, place, value) == document, f"{place}: {value}"
+            continue
+        text = run.stdout + run.stderr
+        assert run.returncode in (1, 2) and len(text.strip().splitlines()) == 1, f"{place}: {text}"
 
 
 def test_an_edited_loader(kw_program, bundle):
