@@ -6,15 +6,9 @@
 // [prior: ...] is a choice that no source settles, with its reason. Nothing here is fitted.
 #pragma once
 
-#include "ir/ElementType.h"
-
 namespace kw::constants {
 
 // ---- Memory system ------------------------------------------------------------------------------
-
-/// Shader clocks from a global load to its data in a busy CU, mostly L2 hits.
-/// [measured: Gluon tutorials for gfx950, in-flight model]
-inline constexpr double loadedRoundTripCycles = 1000;
 
 /// Fraction of a memory's bandwidth that n active CUs reach: (squared n + linear) n + constant.
 /// [measured: Origami's gfx950 constants]; rises to n = 272, used as 1 from 256 on.
@@ -46,33 +40,6 @@ inline constexpr double storeRetireCycles = 238;
 /// Shader clocks that one vector store instruction of a wave occupies the CU's address path.
 /// [prior: 4 lanes' addresses a clock; a public kernel gained 6 to 9% from a fourth of the stores]
 inline constexpr double storeInstructionCycles = 16;
-
-/// Shader clocks that a workgroup loses at a barrier beyond the dependences of its loop graph.
-/// [prior: not measured for CDNA; Origami uses 100 for the whole barrier, LLVM guesses 500]
-inline constexpr double barrierCycles = 40;
-
-// ---- Matrix pipes under power -------------------------------------------------------------------
-
-/// Fraction of the peak matrix rate (at peak clock) that a long-running kernel sustains: the clock
-/// falls with the duty of the matrix pipes.
-/// [measured: max achievable FLOP/s of MI355X as quoted from TraceLens, 1613 TF bf16, 2905 TF fp8]
-/// 4- and 6-bit types and i8: [prior: as fp8, no figure is public]; f32 and f64: no limit known.
-constexpr double sustainedMatrixFraction(ElementType type) {
-  switch (type) {
-  case ElementType::f16:
-  case ElementType::bf16:
-    return 1613.0 / 2516.6;
-  case ElementType::fp8:
-  case ElementType::bf8:
-  case ElementType::fp6:
-  case ElementType::bf6:
-  case ElementType::fp4:
-  case ElementType::i8:
-    return 2905.0 / 5033.2;
-  default:
-    return 1;
-  }
-}
 
 // ---- Combination and interval -------------------------------------------------------------------
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "costmodel/Estimate.h"
+#include "ir/Target.h"
 
 #include <limits>
 #include <span>
@@ -50,6 +51,8 @@ struct Correction {
 class Calibration {
 public:
   virtual ~Calibration() = default;
+  /// The target with the physical constants that were fitted, for the analytic estimate.
+  virtual Target calibrated(const Target &target) const { return target; }
   virtual Correction correct(const ModelCase &modelCase) const = 0;
 };
 

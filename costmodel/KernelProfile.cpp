@@ -229,10 +229,23 @@ ElementType matrixType(const Problem &problem) {
 
 } // namespace
 
+double sustainedMatrixFraction(ElementType type, const Target &target) {
+  switch (bitWidth(type)) {
+  case 16:
+    return target.sustainedFraction16;
+  case 8:
+    return target.sustainedFraction8;
+  case 6:
+  case 4:
+    return target.sustainedFraction4;
+  default:
+    return 1;
+  }
+}
+
 ProblemFacts problemFacts(const Problem &problem, const Target &target) {
   const double bytes = compulsoryBytes(problem);
-  ProblemFacts facts{flops(problem), bytes, bytes - outputBytes(problem),
-                     constants::sustainedMatrixFraction(matrixType(problem)), 0};
+  ProblemFacts facts{flops(problem), bytes, bytes - outputBytes(problem), matrixType(problem), 0};
   if (problem.family() == Family::gemm) {
     constexpr double rounding = 1 - 1e-6; // loops are summed in single precision
     const double peak = peakFlops(target, problem.gemm().aType, problem.gemm().bType);
@@ -257,7 +270,7 @@ LaunchProfile profileLaunch(const LaunchPlan &launch, std::span<const LoopSummar
                            static_cast<double>(shares.places() * launch.mapping.sharedSteps);
   }
   profile.waves = launch.waves;
-  profile.sustainedMatrixFraction = facts.sustainedMatrixFraction;
+  profile.sustainedMatrixFraction = sustainedMatrixFraction(facts.matrixType, target);
   profile.workgroupsPerCu =
       std::max(1, workgroupsPerCu(target, launch.registers.vgpr(), launch.registers.agpr(),
                                   launch.ldsBytes, launch.waves));

@@ -23,11 +23,15 @@ namespace kw {
 struct ProblemFacts {
   double flops = 0, compulsoryBytes = 0;
   double inputBytes = 0; ///< of the compulsory bytes: what is read
-  double sustainedMatrixFraction = 1;
+  /// Of the wider operand of the matrix instructions: decides what they sustain.
+  ElementType matrixType = ElementType::f32;
   /// Of all SIMDs together, with the fastest instruction and no padding; 0: nothing known.
   double leastMatrixCycles = 0;
 };
 ProblemFacts problemFacts(const Problem &problem, const Target &target);
+
+/// Fraction of the peak matrix rate that the target sustains for the type.
+double sustainedMatrixFraction(ElementType type, const Target &target);
 
 /// Where a launch's operands come from.
 enum class ReadsFrom : std::uint8_t {

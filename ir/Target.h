@@ -68,6 +68,11 @@ struct Target {
   int valuCycles = 0;           ///< per wave instruction and SIMD
   int transcendentalCycles = 0;
   double launchSeconds = 0;     ///< smallest kernel, start to end on the device
+  /// Fractions of the peak matrix rate that a long-running kernel sustains under power, by the bits
+  /// of the wider operand: the clock falls with the duty of the pipes. f32 and f64: no limit known.
+  double sustainedFraction16 = 1, sustainedFraction8 = 1, sustainedFraction4 = 1;
+  double loadedRoundTripCycles = 1000; ///< global load to its data in a busy CU, mostly L2 hits
+  double barrierCycles = 40; ///< lost at a barrier beyond the dependences of the loop graph
   int waveLaunchCyclesPerSe = 0, shaderEngines = 0;
 
   // Capabilities.

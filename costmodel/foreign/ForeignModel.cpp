@@ -62,13 +62,17 @@ const ReadKernel &ForeignModel::kernelOf(const KernelText &text) {
 }
 
 Expected<const Target *> ForeignModel::targetOf(const MeasuredRow &row) {
+  const auto at = targets.find({row.gfx, row.cus});
+  if (at != targets.end()) {
+    return &at->second;
+  }
   const auto target = findTarget(row.gfx.empty() ? "gfx950" : row.gfx);
-  if (!target || row.cus == 0 || row.cus == (*target)->cus) {
+  if (!target) {
     return target;
   }
-  Target &part = partTargets.try_emplace({row.gfx, row.cus}, **target).first->second;
-  part.cus = row.cus;
-  return &part;
+  Target part = calibration.calibrated(**target);
+  part.cus = row.cus == 0 ? part.cus : row.cus;
+  return &targets.emplace(std::pair(row.gfx, row.cus), part).first->second;
 }
 
 void ForeignModel::addLaunch(const TileLaunch &launch, const ProblemFacts &facts,

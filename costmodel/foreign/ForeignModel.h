@@ -22,8 +22,10 @@ namespace kw {
 /// One per thread: memoises names and tile reuse.
 class ForeignModel {
 public:
-  /// `without`: terms that are taken as 0.
-  explicit ForeignModel(TermSet without = {}) : without(without) {}
+  /// `without`: terms that are taken as 0. The targets are those of `calibration`, which has to
+  /// outlive this; it corrects nothing here.
+  explicit ForeignModel(TermSet without = {}, const Calibration &calibration = uncalibrated())
+      : without(without), calibration(calibration) {}
 
   /// The error says why a row isn't modelled: unreadable, unknown type, target or operator.
   Expected<ModelCase> estimate(const MeasuredRow &row);
@@ -45,9 +47,10 @@ private:
   Expected<const Target *> targetOf(const MeasuredRow &row);
 
   TermSet without;
+  const Calibration &calibration;
   TileReuse reuse;
   std::map<std::string, ReadKernel> kernels;
-  std::map<std::pair<std::string, int>, Target> partTargets; ///< parts with another number of CUs
+  std::map<std::pair<std::string, int>, Target> targets; ///< calibrated, by name and CUs
 };
 
 } // namespace kw

@@ -151,8 +151,7 @@ ProblemFacts problemFacts(const TileProblem &problem) {
   facts.compulsoryBytes =
       facts.inputBytes + rows * n / (problem.gated ? 2 : 1) * bitWidth(problem.out) / 8;
   const bool widened = bitWidth(problem.a) == 16;
-  facts.sustainedMatrixFraction =
-      constants::sustainedMatrixFraction(widened ? problem.a : problem.b);
+  facts.matrixType = widened ? problem.a : problem.b;
   return facts;
 }
 

@@ -3,13 +3,12 @@
 //
 // Barriers: what waves lose by waiting for the slowest, beyond the dependences in the loop graph.
 // Other resident workgroups fill the gap.
-#include "costmodel/Constants.h"
 #include "costmodel/terms/Terms.h"
 
 namespace kw::terms {
 
 double barrier(const LaunchProfile &profile, const Rounds &rounds, const Target &target) {
-  const double cycles = profile.barriers * constants::barrierCycles;
+  const double cycles = profile.barriers * target.barrierCycles;
   return microseconds(rounds.batches / rounds.residentCopies * cycles, target);
 }
 

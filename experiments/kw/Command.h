@@ -43,6 +43,7 @@ struct Command {
 
 std::span<const Command> commands();
 
+RunCommand addCalibrate(CLI::App &app, const CommonOptions &common);
 RunCommand addCheckBundle(CLI::App &app, const CommonOptions &common);
 RunCommand addCompile(CLI::App &app, const CommonOptions &common);
 RunCommand addEstimate(CLI::App &app, const CommonOptions &common);

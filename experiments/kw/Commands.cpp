@@ -43,7 +43,7 @@ std::span<const Command> commands() {
       {"measure", "time a code object on a GPU", addMeasure},
       {"replay", "run a strategy on a recorded space", addNotYet},
       {"import", "store timings of others", addImport},
-      {"calibrate", "fit the model to measured timings", addNotYet},
+      {"calibrate", "fit the model to measured timings", addCalibrate},
       {"score", "compare the model with measured timings", addScore},
       {"study", "run a numbered study", addNotYet},
       {"report", "write a report as one HTML file", addNotYet},

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // kw score FILE...: the model beside published timings.
+#include "costmodel/calibration/Calibration.h"
 #include "experiments/kw/Arguments.h"
 #include "experiments/kw/Command.h"
 #include "experiments/kw/Output.h"
@@ -76,10 +77,11 @@ Expected<ExitStatus> score(const ScoreOptions &options, const CommonOptions &com
   if (!without) {
     return tl::unexpected(without.error());
   }
-  if (options.calibration != "none") {
-    return badInput(fmt::format("--calibration {}: accepted is none", options.calibration));
+  const auto loaded = loadCalibration(options.calibration);
+  if (!loaded) {
+    return tl::unexpected(loaded.error());
   }
-  const Calibration &calibration = uncalibrated();
+  const Calibration &calibration = **loaded;
   const auto tables = readTables(options.files);
   if (!tables) {
     return tl::unexpected(tables.error());

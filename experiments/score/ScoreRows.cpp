@@ -26,7 +26,7 @@ std::int64_t ScoredRow::m() const {
 
 std::vector<ScoredRow> predictRows(const std::vector<std::vector<MeasuredRow>> &files,
                                    const Calibration &calibration, TermSet without) {
-  ForeignModel model(without);
+  ForeignModel model(without, calibration);
   std::vector<ScoredRow> rows;
   for (std::size_t file = 0; file < files.size(); ++file) {
     for (const MeasuredRow &row : files[file]) {

@@ -87,7 +87,10 @@ constexpr Target target{
     .peakClockHz = 2.1e9,        // [V]
     .valuCycles = 4,             // [V]
     .transcendentalCycles = 16,  // [L]
-    .launchSeconds = 2.41e-6,    // [A] as gfx950
+    .launchSeconds = 2.0e-6,     // [3] MI300A: 1 us back to back, 3 us cold
+    .sustainedFraction16 = 0.7,  // [A] as gfx950
+    .sustainedFraction8 = 0.65,  // [A] as gfx950
+    .sustainedFraction4 = 0.65,  // [A] as gfx950
     .waveLaunchCyclesPerSe = 16, // [A] as gfx950
     .shaderEngines = 32,         // [V]
 

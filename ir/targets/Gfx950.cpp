@@ -170,7 +170,7 @@ constexpr Target target{
     .l2BytesPerClockPerXcd = 2048,   // [V] 16 channels x 128
     .mallBytesPerSecond = 17.2e12,   // [A] MI300X's peak; not published for CDNA4
     .hbmBytesPerSecond = 8e12,       // [V]
-    .hbmAchievableFraction = 0.854,  // [M] 6.83 TB/s on a 1.19 GB stream
+    .hbmAchievableFraction = 0.825,  // [A] between Origami's 0.75 and 0.90 of a perfect stream
     .bytesInFlightPerCu = 44 * 1024, // [M] 32 KiB L1 and 12 KiB of requests
     .l2LatencyCycles = 300,          // [3] 225 to 300
     .mallLatencyCycles = 500,        // [3]
@@ -180,7 +180,13 @@ constexpr Target target{
     .peakClockHz = 2.4e9,        // [V]
     .valuCycles = 4,             // [T]
     .transcendentalCycles = 8,   // [M] 8; LLVM 22 still says 16
-    .launchSeconds = 2.41e-6,    // [M] smallest tuned kernel
+    .launchSeconds = 2.0e-6,     // [3] MI300A: 1 us back to back, 3 us cold
+    // [A] between i8 alone in registers (0.91, measured on MI350X) and MI300X's published half
+    .sustainedFraction16 = 0.7,
+    .sustainedFraction8 = 0.65,
+    .sustainedFraction4 = 0.65,
+    .loadedRoundTripCycles = 1000, // [M] in-flight model of the Gluon tutorials
+    .barrierCycles = 40,           // [A] not measured for CDNA
     .waveLaunchCyclesPerSe = 16, // [T] 12 to 16
     .shaderEngines = 32,         // [V] 4 per XCD
 

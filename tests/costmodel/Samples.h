@@ -67,6 +67,13 @@ struct Improvement {
 inline std::vector<Improvement> improvements() {
   return {
       {"hbm", [](Target &t) { t.hbmBytesPerSecond *= 1.3; }},
+      {"sustained rates",
+       [](Target &t) {
+         t.sustainedFraction16 *= 1.1;
+         t.sustainedFraction8 *= 1.1;
+       }},
+      {"round trip", [](Target &t) { t.loadedRoundTripCycles /= 1.5; }},
+      {"barrier", [](Target &t) { t.barrierCycles /= 2; }},
       {"hbm fraction", [](Target &t) { t.hbmAchievableFraction *= 1.1; }},
       {"mall", [](Target &t) { t.mallBytesPerSecond *= 1.3; }},
       {"mall size", [](Target &t) { t.mallBytes *= 2; }},

@@ -1,0 +1,183 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "costmodel/Residual.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace kw {
+namespace {
+
+using Json = nlohmann::json;
+
+/// No interval is narrower than the repeat noise or wider than a factor of e^1.5.
+constexpr double leastHalfWidth = 0.01, mostHalfWidth = 1.5;
+/// A correction beyond a factor of 20 is a broken file or a case far outside of the data.
+constexpr double mostCorrection = 3;
+
+constexpr std::array<std::pair<std::string_view, std::string ModelCase::*>, 5> categories{{
+    {"dtype", &ModelCase::dtype},
+    {"generator", &ModelCase::generator},
+    {"variant", &ModelCase::variant},
+    {"kernel", &ModelCase::kernel},
+    {"family", &ModelCase::family},
+}};
+
+std::string ModelCase::*categoryNamed(std::string_view name) {
+  const auto *found = std::ranges::find(categories, name, [](const auto &c) { return c.first; });
+  return found == categories.end() ? nullptr : found->second;
+}
+
+Expected<Effect> parseEffect(const Json &json) {
+  Effect effect;
+  effect.of = json.at("of").get<std::vector<std::string>>();
+  for (const std::string &category : effect.of) {
+    if (!categoryNamed(category)) {
+      return badInput(fmt::format("effects: no such category: {}", category));
+    }
+  }
+  for (const auto &[key, value] : json.at("values").items()) {
+    effect.values.emplace(key, value.get<float>());
+  }
+  return effect;
+}
+
+Correction parseCorrection(const Json &json) {
+  return {json.at("log").get<double>(), json.at("half_width").get<double>()};
+}
+
+Correction bounded(Correction c) {
+  return {std::clamp(c.log, -mostCorrection, mostCorrection),
+          std::clamp(c.halfWidth80, leastHalfWidth, mostHalfWidth)};
+}
+
+} // namespace
+
+Expected<Residual::Input> Residual::inputNamed(const std::string &text, std::size_t effects) {
+  using Kind = Input::Kind;
+  if (text == "log_us") {
+    return Input{Kind::logTime, 0};
+  }
+  if (text.starts_with("effect:")) {
+    const std::size_t index = std::strtoul(text.c_str() + 7, nullptr, 10);
+    return index < effects ? Expected<Input>(Input{Kind::effect, index})
+                           : badInput(fmt::format("inputs: {}: no such effect", text));
+  }
+  if (text.starts_with("share:")) {
+    for (std::size_t i = 0; i < termCount; ++i) {
+      if (text.substr(6) == name(static_cast<Term>(i))) {
+        return Input{Kind::share, i};
+      }
+    }
+  }
+  const auto names = featureNames();
+  const auto found = std::ranges::find(names, text);
+  return found != names.end()
+             ? Expected<Input>(Input{Kind::feature, std::size_t(found - names.begin())})
+             : badInput(fmt::format("inputs: no such feature or term: {}", text));
+}
+
+Expected<Residual> Residual::parse(const Json &json) try {
+  Residual residual;
+  for (const Json &entry : json.at("effects")) {
+    auto effect = parseEffect(entry);
+    if (!effect) {
+      return tl::unexpected(effect.error());
+    }
+    residual.effects.push_back(std::move(*effect));
+  }
+  for (const Json &entry : json.at("inputs")) {
+    const auto input = inputNamed(entry.get<std::string>(), residual.effects.size());
+    if (!input) {
+      return tl::unexpected(input.error());
+    }
+    residual.inputs.push_back(*input);
+  }
+  for (const auto &[trees, key] :
+       {std::pair{&residual.mean, "trees"}, std::pair{&residual.width, "width_trees"}}) {
+    auto parsed = Trees::parse(json.at(key), residual.inputs.size());
+    if (!parsed) {
+      return tl::unexpected(parsed.error());
+    }
+    *trees = std::move(*parsed);
+  }
+  const Json &buckets = json.at("width_by_rows");
+  residual.bucketEdges = buckets.at("log_rows").get<std::vector<float>>();
+  residual.bucketScales = buckets.at("scale").get<std::vector<float>>();
+  if (residual.bucketScales.size() != residual.bucketEdges.size() + 1) {
+    return badInput("width_by_rows: needs one scale more than edges");
+  }
+  for (const auto &[generator, runs] : json.at("generators").items()) {
+    residual.generators.emplace(generator, runs.get<float>());
+  }
+  residual.unseenAny = parseCorrection(json.at("unseen").at("any"));
+  for (const auto &[type, correction] : json.at("unseen").at("by_dtype").items()) {
+    residual.unseenByType.emplace(type, parseCorrection(correction));
+  }
+  return residual;
+} catch (const Json::exception &e) {
+  return badInput(e.what());
+}
+
+bool Residual::knows(std::string_view generator) const {
+  return generators.find(generator) != generators.end();
+}
+
+std::string Residual::key(const Effect &effect, const ModelCase &modelCase) const {
+  std::string key;
+  for (const std::string &category : effect.of) {
+    key += key.empty() && &category == effect.of.data() ? "" : "|";
+    key += modelCase.*categoryNamed(category);
+  }
+  return key;
+}
+
+float Residual::value(const Input &input, const ModelCase &modelCase,
+                      const std::vector<float> &effectValues) const {
+  switch (input.kind) {
+  case Input::Kind::feature:
+    return modelCase.features[input.index];
+  case Input::Kind::share:
+    return static_cast<float>(modelCase.analytic.termsUs[input.index] / modelCase.analytic.timeUs);
+  case Input::Kind::logTime:
+    return static_cast<float>(std::log2(modelCase.analytic.timeUs));
+  case Input::Kind::effect:
+    break;
+  }
+  return effectValues[input.index];
+}
+
+double Residual::bucketScale(const ModelCase &modelCase) const {
+  static const std::size_t rows =
+      std::ranges::find(featureNames(), std::string_view("log_rows")) - featureNames().begin();
+  const float logRows = modelCase.features[rows];
+  const auto at = std::ranges::lower_bound(bucketEdges, logRows) - bucketEdges.begin();
+  return bucketScales[std::isnan(logRows) ? bucketScales.size() - 1 : at];
+}
+
+Correction Residual::unseen(const ModelCase &modelCase) const {
+  const auto found = unseenByType.find(modelCase.dtype);
+  return bounded(found == unseenByType.end() ? unseenAny : found->second);
+}
+
+Correction Residual::correct(const ModelCase &modelCase) const {
+  if (!knows(modelCase.generator)) {
+    return unseen(modelCase);
+  }
+  std::vector<float> effectValues;
+  for (const Effect &effect : effects) {
+    const auto found = effect.values.find(key(effect, modelCase));
+    effectValues.push_back(found == effect.values.end() ? 0 : found->second);
+  }
+  std::vector<float> values(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const float v = value(inputs[i], modelCase, effectValues);
+    values[i] = std::isnan(v) ? missingInput : v;
+  }
+  return bounded({mean.evaluate(values), width.evaluate(values) * bucketScale(modelCase)});
+}
+
+} // namespace kw

@@ -1,0 +1,65 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The fitted correction of log(measured / analytic) of one operator family: shrunk effects of
+// categories (whose kernel, which kind, which type) and trees over the features and the shares of
+// the terms. It sees the problem, the kernel and the analytic estimate, and nothing that was
+// measured.
+//
+// A generator without a single run gets what is known of its problem alone (operator and type), so
+// that neither the ranking of its schedules nor the promise that better hardware is never slower
+// depends on a fit that has never seen it; its interval is as wide as generators differ.
+#pragma once
+
+#include "costmodel/Features.h"
+#include "costmodel/calibration/Trees.h"
+#include "ir/support/Expected.h"
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace kw {
+
+/// Mean deviation of the cases of one category, shrunk towards 0 by how few weight shapes there
+/// are.
+struct Effect {
+  std::vector<std::string> of; ///< names of categories, e.g. {"generator", "variant"}
+  std::map<std::string, float, std::less<>> values; ///< key: their values joined by '|'
+};
+
+class Residual {
+public:
+  /// The object of one family in a calibration file (costmodel/README.md says what is in it).
+  static Expected<Residual> parse(const nlohmann::json &json);
+
+  Correction correct(const ModelCase &modelCase) const;
+  /// Has any run of this generator been fitted?
+  bool knows(std::string_view generator) const;
+
+private:
+  /// Where one input of the trees comes from.
+  struct Input {
+    enum class Kind { feature, share, logTime, effect } kind = Kind::feature;
+    std::size_t index = 0;
+  };
+  static Expected<Input> inputNamed(const std::string &name, std::size_t effects);
+  std::string key(const Effect &effect, const ModelCase &modelCase) const;
+  float value(const Input &input, const ModelCase &modelCase,
+              const std::vector<float> &effects) const;
+  Correction unseen(const ModelCase &modelCase) const;
+  double bucketScale(const ModelCase &modelCase) const;
+
+  std::vector<Input> inputs;
+  std::vector<Effect> effects;
+  Trees mean;                      ///< of the logarithm
+  Trees width;                     ///< half width of the 80% interval, before bucketScale
+  std::vector<float> bucketEdges;  ///< log2 of rows: upper edges of all buckets but the last
+  std::vector<float> bucketScales; ///< by bucket: makes the coverage right out of fold
+  std::map<std::string, float, std::less<>> generators; ///< runs
+  Correction unseenAny;
+  std::map<std::string, Correction, std::less<>> unseenByType;
+};
+
+} // namespace kw

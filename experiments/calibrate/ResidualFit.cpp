@@ -1,0 +1,122 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "experiments/calibrate/ResidualFit.h"
+
+#include "experiments/score/ScoreReport.h"
+#include "experiments/support/Files.h"
+#include "experiments/support/Program.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+
+// KW_FIT_SCRIPT is the script's path, a string; CMake rebuilds this when the script changes.
+__asm__(".section .rodata\n"
+        ".global kwFitScriptBegin\n"
+        "kwFitScriptBegin:\n"
+        ".incbin \"" KW_FIT_SCRIPT "\"\n"
+        ".global kwFitScriptEnd\n"
+        "kwFitScriptEnd:\n"
+        ".previous\n");
+
+extern "C" const char kwFitScriptBegin[], kwFitScriptEnd[];
+
+namespace kw {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of its own that ends with this.
+class ScratchFolder {
+public:
+  ScratchFolder() {
+    std::string pattern = (fs::temp_directory_path() / "kw-calibrate-XXXXXX").string();
+    path = mkdtemp(pattern.data()) ? pattern : std::string();
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  ScratchFolder(const ScratchFolder &) = delete;
+
+  fs::path path; ///< empty: couldn't be made
+};
+
+/// Runs the script over the rows; it leaves its result in `out`.
+Expected<void> runScript(const fs::path &folder, const char *what, const fs::path &out,
+                         std::span<const ScoredRow> rows, std::span<const TextTable> tables,
+                         const std::string &python) {
+  if (folder.empty()) {
+    return failed(
+        fmt::format("{}: no folder can be made there", fs::temp_directory_path().string()));
+  }
+  const fs::path script = folder / "fit.py", features = folder / "features.csv";
+  if (auto written = writeFile(script, std::string_view(kwFitScriptBegin, kwFitScriptEnd));
+      !written) {
+    return written;
+  }
+  if (auto written = writeFeatures(features.string(), rows, tables); !written) {
+    return written;
+  }
+  if (auto ran = runProgram(
+          {python, script.string(), what, "--features", features.string(), "--out", out.string()});
+      !ran) {
+    return failed(fmt::format("{}; fitting needs a Python with numpy, pandas and lightgbm "
+                              "(--python, experiments/requirements.txt)",
+                              ran.error().message));
+  }
+  return {};
+}
+
+} // namespace
+
+Expected<Json> fitResiduals(std::span<const ScoredRow> rows, std::span<const TextTable> tables,
+                            const std::string &python) {
+  const ScratchFolder folder;
+  const fs::path out = folder.path / "families.json";
+  if (auto ran = runScript(folder.path, "fit", out, rows, tables, python); !ran) {
+    return tl::unexpected(ran.error());
+  }
+  const auto text = readText(out);
+  if (!text) {
+    return tl::unexpected(text.error());
+  }
+  Json families = Json::parse(*text, nullptr, false);
+  return families.is_object() ? Expected<Json>(std::move(families))
+                              : failed("the fit wrote something that isn't JSON");
+}
+
+Expected<void> crossValidate(std::vector<ScoredRow> &rows, std::span<const TextTable> tables,
+                             const std::string &python) {
+  const ScratchFolder folder;
+  const fs::path out = folder.path / "predictions.csv";
+  if (auto ran = runScript(folder.path, "cross", out, rows, tables, python); !ran) {
+    return ran;
+  }
+  const auto predictions = TextTable::read(out.string());
+  if (!predictions) {
+    return tl::unexpected(predictions.error());
+  }
+  // Lines of the features' table have no row for what isn't modelled.
+  std::vector<ScoredRow *> lines;
+  for (ScoredRow &row : rows) {
+    if (row.modelCase) {
+      lines.push_back(&row);
+    }
+  }
+  for (std::size_t i = 0; i < predictions->rows(); ++i) {
+    const std::vector<std::string> cells = predictions->cells(i);
+    const auto line = numberIn(cells[0]), log = numberIn(cells[1]), width = numberIn(cells[2]);
+    if (!line || !log || !width || *line < 0 || *line >= double(lines.size())) {
+      return failed("the cross-validation wrote a line that isn't one");
+    }
+    ScoredRow &row = *lines[std::size_t(*line)];
+    row.predictedUs = row.modelCase->analytic.timeUs * std::exp(*log);
+    row.lowUs = row.predictedUs * std::exp(-*width);
+    row.highUs = row.predictedUs * std::exp(*width);
+  }
+  return {};
+}
+
+} // namespace kw
