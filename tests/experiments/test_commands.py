@@ -258,7 +258,7 @@ def test_nothing_legal(kw):
     answer.one_line_error("nothing is legal")
 
 
-@pytest.mark.parametrize("name", "simulate replay calibrate study report compare store".split())
+@pytest.mark.parametrize("name", "simulate replay study report compare store".split())
 def test_commands_to_come(kw, name):
     answer = kw(name, "something", "--json")
     assert answer.status == 1
