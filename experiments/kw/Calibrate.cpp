@@ -12,6 +12,7 @@
 #include "experiments/kw/Command.h"
 #include "experiments/kw/Output.h"
 #include "experiments/score/ScoreReport.h"
+#include "experiments/score/ScoreText.h"
 #include "experiments/support/Files.h"
 #include "experiments/support/Sha256.h"
 
