@@ -87,7 +87,7 @@ ProblemFacts problemFacts(const AttentionWork &work) {
   facts.flops = work.flops();
   facts.inputBytes = work.backward ? 3 * q + 2 * k : q + 2 * k;
   facts.compulsoryBytes = facts.inputBytes + (work.backward ? q + 2 * k : q);
-  facts.sustainedMatrixFraction = constants::sustainedMatrixFraction(work.type);
+  facts.matrixType = work.type;
   return facts;
 }
 
