@@ -3,9 +3,10 @@
 #include "costmodel/CostModel.h"
 
 #include "costmodel/Combine.h"
-#include "costmodel/Constants.h"
+#include "costmodel/Features.h"
 #include "costmodel/LoopSummary.h"
 #include "costmodel/Memo.h"
+#include "costmodel/foreign/TileProblem.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +15,27 @@ namespace kw {
 
 std::string_view modelVersion() { return "analytic-4"; }
 
+namespace {
+
+/// A case of our own generator, as a calibration sees it: problem alone.
+ModelCase unmeasuredCase(const Problem &problem) {
+  ModelCase own;
+  own.family = std::string(name(problem.family()));
+  own.generator = "kw";
+  own.analytic.timeUs = 1;
+  own.features.assign(featureNames().size(), unknownFeature);
+  if (problem.family() == Family::gemm) {
+    TileProblem types;
+    types.a = problem.gemm().aType;
+    types.b = problem.gemm().bType;
+    types.scale = problem.gemm().aScale;
+    own.dtype = typeName(types);
+  }
+  return own;
+}
+
+} // namespace
+
 struct CostModel::Context {
   Problem problem;
   Target target;
@@ -21,7 +43,12 @@ struct CostModel::Context {
   Memo<LoopSummary> loops;
   TileReuse reuse;
 
-  Context(const Problem &p, const Target &t) : problem(p), target(t), facts(problemFacts(p, t)) {}
+  Correction correction;
+  double factor = 1; ///< of the analytic time
+
+  Context(const Problem &p, const Target &t, const Calibration &calibration)
+      : problem(p), target(calibration.calibrated(t)), facts(problemFacts(p, target)),
+        correction(calibration.correct(unmeasuredCase(p))), factor(std::exp(correction.log)) {}
 
   LaunchProfile profile(const Schedule &schedule, const KernelPlan &plan,
                         const LaunchPlan &launch) {
@@ -94,8 +121,10 @@ Estimate CostModel::Context::estimate(const Schedule &schedule, const KernelPlan
   }
   const auto largest = std::max_element(result.termsUs.begin(), result.termsUs.end());
   result.limiter = static_cast<Term>(largest - result.termsUs.begin());
+  result.termsUs[static_cast<std::size_t>(Term::residual)] = result.timeUs * (factor - 1);
+  result.timeUs *= factor;
   settle(result);
-  const double spread = std::exp(constants::logSpread80);
+  const double spread = std::exp(correction.halfWidth80);
   result.lowUs = result.timeUs / spread;
   result.highUs = result.timeUs * spread;
   result.tflops = facts.flops / result.timeUs * 1e-6;
@@ -109,7 +138,9 @@ Estimate CostModel::Context::estimate(const Schedule &schedule, const KernelPlan
 }
 
 CostModel::CostModel(const Problem &problem, const Target &target)
-    : context(std::make_unique<Context>(problem, target)) {}
+    : CostModel(problem, target, uncalibrated()) {}
+CostModel::CostModel(const Problem &problem, const Target &target, const Calibration &calibration)
+    : context(std::make_unique<Context>(problem, target, calibration)) {}
 CostModel::~CostModel() = default;
 CostModel::CostModel(CostModel &&) noexcept = default;
 
@@ -132,6 +163,7 @@ double CostModel::timeUs(const Schedule &schedule, double limitUs) {
     incomplete |= context->leastProfile(plan, launch, profile);
     us += launchUs(profile, context->target);
   }
+  us *= context->factor;
   return incomplete && us <= limitUs ? timeUs(schedule) : us;
 }
 
@@ -141,7 +173,7 @@ double CostModel::timeUs(const Schedule &schedule) {
   for (const LaunchPlan &launch : plan.launches) {
     us += launchUs(context->profile(schedule, plan, launch), context->target);
   }
-  return us;
+  return us * context->factor;
 }
 
 } // namespace kw

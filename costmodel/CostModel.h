@@ -15,6 +15,8 @@
 
 namespace kw {
 
+class Calibration;
+
 /// What a compiler really gave: static facts of the whole code object, counts of instructions.
 struct CompiledFacts {
   int vgpr = 0, agpr = 0; ///< `vgpr` without AGPRs
@@ -29,6 +31,10 @@ struct CompiledFacts {
 class CostModel {
 public:
   CostModel(const Problem &problem, const Target &target);
+  /// With a calibration's constants and correction. No published run is of our generator, so the
+  /// correction is one factor a problem: it changes no ranking, and better hardware still never
+  /// makes an estimate slower.
+  CostModel(const Problem &problem, const Target &target, const Calibration &calibration);
   ~CostModel();
   CostModel(CostModel &&) noexcept;
 

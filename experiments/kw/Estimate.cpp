@@ -1,6 +1,7 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "costmodel/CostModel.h"
+#include "costmodel/calibration/Calibration.h"
 #include "experiments/kw/Arguments.h"
 #include "experiments/kw/Command.h"
 #include "experiments/kw/Output.h"
@@ -22,6 +23,8 @@ struct Options {
   std::string generator = "kw";
   std::optional<std::string> schedule, schedules, sweep, out;
   bool explain = false;
+  std::string calibration = "shipped";
+  std::shared_ptr<const Calibration> fitted; ///< what `calibration` names
 };
 
 std::string lineText(const Json &estimate) {
@@ -58,7 +61,7 @@ Expected<ExitStatus> estimateFile(const Problem &problem, const Target &target,
   if (!lines) {
     return tl::unexpected(lines.error());
   }
-  CostModel model(problem, target);
+  CostModel model(problem, target, *options.fitted);
   Json list = Json::array();
   std::string text;
   ExitStatus status = exitDone;
@@ -95,7 +98,7 @@ Expected<Json> estimateOne(const Problem &problem, const Target &target, Generat
   if (!schedule) {
     return tl::unexpected(schedule.error());
   }
-  CostModel model(problem, target);
+  CostModel model(problem, target, *options.fitted);
   return estimateJson(problem, *schedule, target, model.estimate(*schedule));
 }
 
@@ -137,7 +140,12 @@ Expected<ExitStatus> estimateSweep(const SweepAxis &axis, const Target &target, 
   return status;
 }
 
-Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
+Expected<ExitStatus> run(Options options, const CommonOptions &common) {
+  auto calibration = loadCalibration(options.calibration);
+  if (!calibration) {
+    return tl::unexpected(calibration.error());
+  }
+  options.fitted = std::move(*calibration);
   const Expected<const Target *> target = common.target();
   const Expected<Generator> generator = parseGenerator(options.generator);
   if (const Error *error = firstError(target, generator)) {
@@ -180,6 +188,8 @@ RunCommand addEstimate(CLI::App &app, const CommonOptions &common) {
   CLI::Option *many =
       app.add_option("--schedules", options->schedules, "file with one schedule a line")
           ->excludes(one);
+  app.add_option("--calibration", options->calibration, "shipped, none or a file")
+      ->capture_default_str();
   app.add_flag("--explain", options->explain, "print the terms as a table");
   CLI::Option *sweep =
       app.add_option(

@@ -3,6 +3,7 @@
 #include "costmodel/CostModel.h"
 
 #include "costmodel/Constants.h"
+#include "costmodel/Features.h"
 #include "ir/Decision.h"
 #include "ir/Rule.h"
 #include "tests/costmodel/Samples.h"
@@ -318,4 +319,32 @@ TEST(CostModel, SoftmaxIsVectorWork) {
                                "attention.1:tile=32x32,v=direct");
   EXPECT_GT(few, 0);
   EXPECT_GT(many, few);
+}
+
+/// A calibration without runs of our generator: one factor a problem, in time, parts and interval.
+TEST(CostModel, CalibrationIsOneFactorThatTheResidualTells) {
+  class Slower final : public Calibration {
+  public:
+    Correction correct(const ModelCase &c) const override {
+      EXPECT_EQ(c.generator, "kw");
+      return {c.family == "gemm" ? 0.25 : 0.0, 0.5};
+    }
+  };
+  const Slower slower;
+  const Problem problem = problemOf("gemm m=4096 n=4096 k=4096 dtype=bf16 b=nk");
+  CostModel analytic(problem, samples::gfx950());
+  CostModel fitted(problem, samples::gfx950(), slower);
+  for (const char *text :
+       {"gemm.1:tile=256x256x64,waves=2x4", "gemm.1:tile=128x128x64,waves=2x2"}) {
+    const Schedule schedule = scheduleOf(text);
+    const Estimate estimate = fitted.estimate(schedule);
+    const double us = analytic.timeUs(schedule);
+    EXPECT_DOUBLE_EQ(estimate.timeUs, us * std::exp(0.25));
+    EXPECT_EQ(fitted.timeUs(schedule), estimate.timeUs);
+    EXPECT_NEAR(estimate.termsUs[static_cast<std::size_t>(Term::residual)], estimate.timeUs - us,
+                1e-9 * us);
+    EXPECT_NEAR(std::accumulate(estimate.termsUs.begin(), estimate.termsUs.end(), 0.0),
+                estimate.timeUs, 1e-12 * us);
+    EXPECT_DOUBLE_EQ(estimate.highUs / estimate.timeUs, std::exp(0.5));
+  }
 }
