@@ -12,7 +12,9 @@
 #include "ir/KernelPlan.h"
 #include "ir/Rule.h"
 #include "ir/dialect/KwDialect.h"
+#include "ir/rules/EmissionLimits.h"
 
+#include <cassert>
 #include <chrono>
 #include <fmt/format.h>
 #include <llvm/Config/llvm-config.h>
@@ -86,6 +88,9 @@ mlir::gpu::GPUModuleOp emitKernels(mlir::ModuleOp module, const KernelRequest &r
   case Family::attention:
     emitAttention(kernels, request);
     break;
+  case Family::groupedGemm:
+  case Family::topk:
+    assert(false && "refused before: checkRequest");
   }
   return kernels;
 }
@@ -110,11 +115,15 @@ InstructionCounts sumOf(const std::vector<KernelDisassembly> &kernels) {
 Expected<void> checkRequest(const KernelRequest &request) {
   const std::vector<Violation> violations =
       checkLegal(request.problem, request.schedule, request.target);
-  if (violations.empty()) {
-    return {};
+  if (!violations.empty()) {
+    return badInput(fmt::format("illegal schedule: {}: {}", violations.front().rule,
+                                violations.front().message));
   }
-  return badInput(
-      fmt::format("illegal schedule: {}: {}", violations.front().rule, violations.front().message));
+  if (const auto limit = emissionLimit(request.problem, request.schedule, request.target)) {
+    return badInput(fmt::format("{} cannot be compiled: {}: {}", print(request.problem),
+                                limit->rule, limit->message));
+  }
+  return {};
 }
 
 /// Everything that needs MLIR: texts as far as asked for, then machine code.

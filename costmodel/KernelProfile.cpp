@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cassert>
 #include <numeric>
+#include <optional>
 
 namespace kw {
 namespace {
@@ -165,7 +166,8 @@ TrafficSums sumTraffic(const LaunchPlan &launch, const KindMeans &means, double 
                           (traffic.byTileN ? sharedTiles(mapping.tilesN, traffic.shareN) : 1.0) *
                           (traffic.byBatch ? static_cast<double>(mapping.batches) : 1.0) *
                           pieces.ofTile;
-    sums.uniqueRead += rows * traffic.bytesPerRow * copies;
+    sums.uniqueRead += traffic.launchBytes > 0 ? static_cast<double>(traffic.launchBytes)
+                                               : rows * traffic.bytesPerRow * copies;
   }
   return sums;
 }
@@ -213,18 +215,32 @@ void addMemoryLevels(LaunchProfile &profile, const LaunchPlan &launch, TrafficSu
   }
 }
 
-/// Operand type of the matrix instructions; families without them don't ask for its limit.
-ElementType matrixType(const Problem &problem) {
+/// Operand types of the matrix instructions; none: the family has no such instructions.
+struct MatrixTypes {
+  ElementType a = ElementType::f32, b = ElementType::f32;
+};
+std::optional<MatrixTypes> matrixTypes(const Problem &problem) {
   switch (problem.family()) {
   case Family::gemm:
-    return problem.gemm().aType;
+    return MatrixTypes{problem.gemm().aType, problem.gemm().bType};
+  case Family::groupedGemm:
+    return MatrixTypes{problem.groupedGemm().product.aType, problem.groupedGemm().product.bType};
+  case Family::attention: // k and v are converted to q's type
+    return MatrixTypes{problem.attention().type, problem.attention().type};
   case Family::rmsnorm:
-    return ElementType::f32;
-  case Family::attention:
-    return problem.attention().type;
+  case Family::topk:
+    break;
   }
-  assert(false && "every family has a type");
-  return ElementType::f32;
+  return std::nullopt;
+}
+
+/// The wider operand decides how much a matrix instruction draws.
+ElementType matrixType(const Problem &problem) {
+  const auto types = matrixTypes(problem);
+  if (!types) {
+    return ElementType::f32;
+  }
+  return bitWidth(types->a) < bitWidth(types->b) ? types->b : types->a;
 }
 
 } // namespace
@@ -246,9 +262,10 @@ double sustainedMatrixFraction(ElementType type, const Target &target) {
 ProblemFacts problemFacts(const Problem &problem, const Target &target) {
   const double bytes = compulsoryBytes(problem);
   ProblemFacts facts{flops(problem), bytes, bytes - outputBytes(problem), matrixType(problem), 0};
-  if (problem.family() == Family::gemm) {
-    constexpr double rounding = 1 - 1e-6; // loops are summed in single precision
-    const double peak = peakFlops(target, problem.gemm().aType, problem.gemm().bType);
+  const auto types = matrixTypes(problem);
+  if (types && problem.family() != Family::attention) { // its products may skip what masks hide
+    constexpr double rounding = 1 - 1e-6;               // loops are summed in single precision
+    const double peak = peakFlops(target, types->a, types->b);
     const double simdClocks = target.peakClockHz * target.cus * target.simdsPerCu;
     facts.leastMatrixCycles = peak > 0 ? rounding * facts.flops / peak * simdClocks : 0;
   }

@@ -54,6 +54,8 @@ using G = GemmSchedule;
 using R = RmsNormSchedule;
 using T = TritonGemmSchedule;
 using A = AttentionSchedule;
+using M = GroupedGemmSchedule;
+using K = TopKSchedule;
 
 #define KW_FIELD(Alternative, member)                                                              \
   Alternative, [](auto &schedule) -> auto & { return schedule.member; }
@@ -172,6 +174,75 @@ std::span<const Decision> attentionDecisions() {
                                                    "waves per SIMD asked of the register "
                                                    "allocator; 0: its own choice",
                                                    0, 8),
+      numbered<KW_FIELD(A, rowWaves)>("rowWaves", "rowwaves",
+                                      "of the waves, those that divide the rows", 1, 16),
+      numbered<KW_FIELD(A, lazyRescale)>(
+          "lazyRescale", "lazy", "1: results are rescaled where a maximum rose by 2^8 alone", 0, 1),
+  });
+  return all;
+}
+
+/// Of a GEMM's decisions those that hold for the product of a group: no split of k between
+/// workgroups, no atomic sums.
+std::span<const Decision> groupedGemmDecisions() {
+  static const auto all = std::to_array<Decision>({
+      numbered<KW_FIELD(M, gemm.tiling.m)>("tileM", "tile", "rows of C a workgroup", 1, 4096),
+      numbered<KW_FIELD(M, gemm.tiling.n)>("tileN", "tile", "columns of the product a workgroup", 1,
+                                           4096),
+      numbered<KW_FIELD(M, gemm.tiling.k)>("tileK", "tile", "elements of k a step", 1, 4096),
+      numbered<KW_FIELD(M, gemm.tiling.wavesM)>("wavesM", "waves", "waves along m", 1, 16),
+      numbered<KW_FIELD(M, gemm.tiling.wavesN)>("wavesN", "waves", "waves along n", 1, 16),
+      numbered<KW_FIELD(M, gemm.tiling.mfmaM)>("mfmaM", "mfma", "rows of the matrix instruction", 1,
+                                               64),
+      numbered<KW_FIELD(M, gemm.tiling.mfmaN)>("mfmaN", "mfma", "columns of the matrix instruction",
+                                               1, 64),
+      numbered<KW_FIELD(M, gemm.tiling.mfmaK)>("mfmaK", "mfma", "k of the matrix instruction", 1,
+                                               256),
+      named<KW_FIELD(M, gemm.a.path)>("aPath", "a", "how A reaches LDS", pathNames),
+      named<KW_FIELD(M, gemm.b.path)>("bPath", "b", "how B reaches LDS", pathNames),
+      named<KW_FIELD(M, gemm.a.layout)>("aLayout", "la", "LDS layout of A", layoutNames),
+      named<KW_FIELD(M, gemm.b.layout)>("bLayout", "lb", "LDS layout of B", layoutNames),
+      numbered<KW_FIELD(M, gemm.a.vectorBytes)>("aVector", "va", "bytes a lane and load of A", 1,
+                                                16),
+      numbered<KW_FIELD(M, gemm.b.vectorBytes)>("bVector", "vb", "bytes a lane and load of B", 1,
+                                                16),
+      named<KW_FIELD(M, gemm.accumulator)>("accumulator", "acc", "registers of C",
+                                           accumulatorNames),
+      named<KW_FIELD(M, gemm.epilogue)>("epilogue", "epi", "how C leaves the registers",
+                                        epilogueNames),
+      numbered<KW_FIELD(M, gemm.pipeline.stages)>("stages", "stages", "LDS buffers", 1, 8),
+      numbered<KW_FIELD(M, gemm.pipeline.prefetch)>("prefetch", "prefetch",
+                                                    "steps from global load to use", 0, 8),
+      named<KW_FIELD(M, gemm.pipeline.order)>("order", "schedule", "order of a step's operations",
+                                              orderNames),
+      numbered<KW_FIELD(M, gemm.mapping.xcdRemap)>("xcdRemap", "xcd",
+                                                   "1: consecutive tiles on one XCD", 0, 1),
+      numbered<KW_FIELD(M, gemm.mapping.groupM)>(
+          "groupM", "group", "rows of tiles walked together; 0: row-major", 0, 1024),
+      numbered<KW_FIELD(M, gemm.tiling.wavesK)>("wavesK", "slicek", "waves that share a K step", 1,
+                                                16),
+      numbered<KW_FIELD(M, gemm.pipeline.fragmentsAhead)>(
+          "fragmentsAhead", "fragments", "slices read from LDS a step ahead", 0, 8),
+      numbered<KW_FIELD(M, gemm.pipeline.quadrants)>("quadrants", "quad",
+                                                     "1: LDS stages in halves of the tile", 0, 1),
+      numbered<KW_FIELD(M, gemm.pipeline.priority)>(
+          "priority", "prio", "1: raised while matrix instructions are issued", 0, 1),
+      numbered<KW_FIELD(M, gemm.pipeline.wavesPerSimd)>(
+          "wavesPerSimd", "occupancy",
+          "waves per SIMD asked of the register allocator; 0: its own choice", 0, 8),
+      named<KW_FIELD(M, gemm.mapping.grid)>("grid", "grid", "what a workgroup walks over",
+                                            gridNames),
+  });
+  return all;
+}
+
+std::span<const Decision> topKDecisions() {
+  static const auto all = std::to_array<Decision>({
+      numbered<KW_FIELD(K, wavesPerRow)>("wavesPerRow", "waves", "waves a row", 1, 16),
+      numbered<KW_FIELD(K, rowsPerWorkgroup)>("rowsPerWorkgroup", "rows",
+                                              "rows a workgroup at the same time", 1, 16),
+      numbered<KW_FIELD(K, vectorBytes)>("vector", "vec", "bytes of x a lane and load", 1, 16),
+      numbered<KW_FIELD(K, prefetch)>("prefetch", "prefetch", "loads in flight before use", 0, 16),
   });
   return all;
 }
@@ -200,7 +271,8 @@ std::optional<std::int64_t> Decision::parse(std::string_view text) const {
 std::span<const Decision> decisions(ScheduleKind kind) {
   // In the order of the alternatives.
   static const std::array<std::span<const Decision>, std::variant_size_v<Schedule>> tables{
-      gemmDecisions(), rmsNormDecisions(), tritonGemmDecisions(), attentionDecisions()};
+      gemmDecisions(),      rmsNormDecisions(),     tritonGemmDecisions(),
+      attentionDecisions(), groupedGemmDecisions(), topKDecisions()};
   const std::span<const Decision> all = tables[indexOf(kind)];
   assert(all.size() <= 64 && "DecisionMask has 64 bits");
   return all;
@@ -220,7 +292,8 @@ DecisionMask maskOf(ScheduleKind kind, std::initializer_list<std::string_view> n
 Schedule defaultSchedule(ScheduleKind kind) {
   // In the order of the alternatives.
   static const std::array<Schedule, std::variant_size_v<Schedule>> defaults{
-      GemmSchedule(), RmsNormSchedule(), TritonGemmSchedule(), AttentionSchedule()};
+      GemmSchedule(),      RmsNormSchedule(),     TritonGemmSchedule(),
+      AttentionSchedule(), GroupedGemmSchedule(), TopKSchedule()};
   return defaults[indexOf(kind)];
 }
 

@@ -15,16 +15,11 @@ constexpr std::array<std::string_view, 2> generatorNames{"kw", "triton"};
 
 // Both in the order of the alternatives of `Schedule`.
 constexpr std::array<ScheduleKind, std::variant_size_v<Schedule>> kinds{
-    Family::gemm,
-    Family::rmsnorm,
-    ScheduleKind(Family::gemm, Generator::triton),
-    Family::attention,
+    Family::gemm,      Family::rmsnorm,     ScheduleKind(Family::gemm, Generator::triton),
+    Family::attention, Family::groupedGemm, Family::topk,
 };
 constexpr std::array<std::string_view, kinds.size()> formats{
-    "gemm.1",
-    "rmsnorm.1",
-    "triton.gemm.1",
-    "attention.1",
+    "gemm.1", "rmsnorm.1", "triton.gemm.1", "attention.1", "grouped_gemm.1", "topk.1",
 };
 
 } // namespace

@@ -19,7 +19,8 @@ namespace {
 const Planner &plannerOf(ScheduleKind kind) {
   // In the order of the alternatives of `Schedule`.
   static const std::array<const Planner *, std::variant_size_v<Schedule>> planners{
-      &gemmPlanner(), &rmsNormPlanner(), &tritonGemmPlanner(), &attentionPlanner()};
+      &gemmPlanner(),      &rmsNormPlanner(),     &tritonGemmPlanner(),
+      &attentionPlanner(), &groupedGemmPlanner(), &topKPlanner()};
   return *planners[indexOf(kind)];
 }
 
@@ -136,7 +137,7 @@ LoopTotals loopTotals(const Problem &problem, const Schedule &schedule, const Ta
 KernelInterface kernelInterface(const Problem &problem, const Schedule &schedule,
                                 const Target &target) {
   const Planner &planner = plannerOf(schedule);
-  assert(planner.interface && "only our kernels have an interface");
+  assert(planner.interface && "only kernels that we generate have an interface");
   return planner.interface(problem, schedule, target);
 }
 

@@ -81,6 +81,8 @@ struct TileTraffic {
   std::int32_t shareN = 1; ///< consecutive tiles n that share the bytes, if byTileN
   bool byBatch = true;     ///< false: the same tile for every entry of the batch
   bool alongTrips = false; ///< a new tile each trip
+  /// Different bytes of the whole launch where the tiles' coordinates don't tell; 0: they do.
+  std::int64_t launchBytes = 0;
 };
 
 struct LdsBuffer {

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int lanes = 64;
 constexpr int granuleBytes = 16;
-constexpr int transposingReadBytes = 8; ///< ds_read_b64_tr_b16, ds_read_b64_tr_b8
-constexpr int transposingColumns = 16;  ///< that one such read covers per group of 16 lanes
+constexpr int chunkElements = 16;      ///< of k, of 8-bit elements with two chunks a lane
+constexpr int transposingColumns = 16; ///< that one such read covers per group of 16 lanes
 
 template <typename T> constexpr T ceilDiv(T a, T b) { return (a + b - 1) / b; }
 
@@ -26,20 +26,36 @@ std::int64_t linearByte(const OperandTile &tile, int piece, int wave, int lane) 
 /// Elements of k that one lane holds of a fragment.
 int elementsPerLane(const OperandTile &tile) { return tile.fragmentRows * tile.fragmentK / lanes; }
 
-/// Transposing reads: within 16 lanes, each row of 16 elements is read by as many lanes as 8 bytes
-/// make it; afterwards lane l holds column l of all rows. [gfx950.md 2.5]
+/// ds_read_b64_tr_b16, _b8 and _b4; ds_read_b96_tr_b6.
+int transposingReadBytes(const OperandTile &tile) { return tile.elementBits == 6 ? 12 : 8; }
+
+bool hasTwoChunks(const OperandTile &tile) {
+  return tile.elementBits == 8 && elementsPerLane(tile) == 2 * chunkElements;
+}
+
+/// First element of k, from the fragment's, of part `part` of `parts` of what a lane of group
+/// `group` holds.
+int firstK(const OperandTile &tile, int group, int part, int parts) {
+  const int element = part * (elementsPerLane(tile) / parts);
+  return hasTwoChunks(tile) ? element / chunkElements * (tile.fragmentK / 2) +
+                                  group * chunkElements + element % chunkElements
+                            : group * elementsPerLane(tile) + element;
+}
+
+/// Transposing reads: within 16 lanes, each row of 16 elements is read by as many lanes as their
+/// bytes make it; afterwards lane l holds column l of all rows. [gfx950.md 2.5]
 std::int64_t transposingAddress(const OperandTile &tile, int column, int slice, int read,
                                 int lane) {
-  const int rows = transposingReadBytes / tile.elementBytes(); // 4 of b16, 8 of b8
+  const int readBytes = transposingReadBytes(tile);
+  const int rows = readBytes * 8 / tile.elementBits; // 4 of b16, 8 of b8, 16 of b6 and b4
   const int lanesPerRow = transposingColumns / rows;
   const int group = lane / 16; // of 16 columns, and for 16-wide fragments of k
   const int columnGroups = tile.fragmentRows / transposingColumns;
   const int kGroup = group / columnGroups;
-  const int row = slice * tile.fragmentK + kGroup * elementsPerLane(tile) + read * rows +
-                  lane % 16 / lanesPerRow;
+  const int row =
+      slice * tile.fragmentK + firstK(tile, kGroup, read, tile.reads) + lane % 16 / lanesPerRow;
   const int first = column + group % columnGroups * transposingColumns;
-  return tile.layout.address(row, first * tile.elementBytes() +
-                                      lane % lanesPerRow * transposingReadBytes);
+  return tile.layout.address(row, tile.bytesOfRow(first) + lane % lanesPerRow * readBytes);
 }
 
 /// The row of the tile that `staged` holds: inverse of stagedRow.
@@ -73,14 +89,15 @@ OperandTile operandTile(const Gemm &gemm, const GemmSchedule &schedule, TileOper
 
   OperandTile tile;
   tile.operand = operand;
-  tile.layout.elementBytes = std::max(1, bitWidth(isA ? gemm.aType : gemm.bType) / 8);
+  tile.elementBits = bitWidth(isA ? gemm.aType : gemm.bType);
+  tile.layout.elementBytes = std::max(1, tile.elementBits / 8);
   tile.vectorBytes = decided.vectorBytes;
   tile.waves = schedule.waves();
   tile.rows = kContiguous ? outer : tiling.k;
   tile.layout.layout = decided.layout;
   tile.layout.path = decided.path;
   tile.layout.rowsAlongK = !kContiguous;
-  tile.layout.rowBytes = (kContiguous ? tiling.k : outer) * tile.elementBytes();
+  tile.layout.rowBytes = tile.bytesOfRow(kContiguous ? tiling.k : outer);
 
   const int pieceBytes = tile.waves * lanes * tile.vectorBytes;
   tile.pieces = ceilDiv(tile.rows * tile.layout.rowBytes, pieceBytes);
@@ -92,13 +109,15 @@ OperandTile operandTile(const Gemm &gemm, const GemmSchedule &schedule, TileOper
   tile.fragments = ceilDiv(tile.waveRows, tile.fragmentRows);
   tile.slices = ceilDiv(tiling.k, tiling.mfmaK * tiling.wavesK);
   tile.halves = schedule.pipeline.quadrants && tile.waveRows > 1 && tile.rows > 1 ? 2 : 1;
-  const int laneBytes = elementsPerLane(tile) * tile.elementBytes();
-  tile.readBytes =
-      std::min(laneBytes, tile.transposingReads() ? transposingReadBytes : granuleBytes);
+  const int laneBytes = elementsPerLane(tile) * tile.elementBits / 8;
+  // The largest power of two that divides a lane's bytes.
+  const int whole = laneBytes & -laneBytes;
+  tile.readBytes = tile.transposingReads() ? std::min(laneBytes, transposingReadBytes(tile))
+                                           : std::min(whole, granuleBytes);
   tile.reads = tile.readBytes > 0 ? laneBytes / tile.readBytes : 1;
   if (!isA && tile.layout.path == OperandPath::registers) {
     tile.packed = preshuffledLayout(gemm);
-    tile.pieces = tile.fragments * tile.slices;
+    tile.pieces = tile.fragments * tile.slices * tile.packsPerFragment();
     tile.layout.rows = 0;
   }
   return tile;
@@ -122,25 +141,29 @@ std::int64_t stagedAddress(const OperandTile &tile, int piece, int wave, int lan
 
 std::int64_t fragmentAddress(const OperandTile &tile, int waveIndex, int fragment, int slice,
                              int read, int lane) {
-  const int first = waveIndex * tile.waveRows + fragment * tile.fragmentRows;
+  const int firstRow = waveIndex * tile.waveRows + fragment * tile.fragmentRows;
   if (tile.transposingReads()) {
-    return transposingAddress(tile, first, slice, read, lane);
+    return transposingAddress(tile, firstRow, slice, read, lane);
   }
-  const int outer = first + lane % tile.fragmentRows;
-  const int k = slice * tile.fragmentK + lane / tile.fragmentRows * elementsPerLane(tile);
+  const int outer = firstRow + lane % tile.fragmentRows;
+  const int group = lane / tile.fragmentRows, first = slice * tile.fragmentK;
   if (tile.layout.rowsAlongK) {
-    return tile.layout.address(k, outer * tile.elementBytes());
+    return tile.layout.address(first + group * elementsPerLane(tile), outer * tile.elementBytes());
   }
-  return tile.layout.address(stagedRow(tile, outer),
-                             k * tile.elementBytes() + read * tile.readBytes);
+  const int byte =
+      hasTwoChunks(tile)
+          ? first + firstK(tile, group, read, tile.reads)
+          : (first + group * elementsPerLane(tile)) * tile.elementBits / 8 + read * tile.readBytes;
+  return tile.layout.address(stagedRow(tile, outer), byte);
 }
 
 std::int64_t packedAddress(const OperandTile &tile, int waveIndex, int fragment, int slice,
-                           int lane) {
+                           int lane, int pack) {
   const std::int64_t column =
       waveIndex * tile.waveRows + fragment * tile.fragmentRows + lane % tile.fragmentRows;
-  const int k = slice * tile.fragmentK + lane / tile.fragmentRows * elementsPerLane(tile);
-  return tile.packed.index(column, k) * tile.elementBytes();
+  const int k = slice * tile.fragmentK +
+                firstK(tile, lane / tile.fragmentRows, pack, tile.packsPerFragment());
+  return tile.packed.index(column, k) * tile.elementBits / 8;
 }
 
 ResultPosition resultPosition(int size, bool swapped, int reg, int lane) {
@@ -184,7 +207,7 @@ ResultStores resultStores(const Gemm &gemm, const GemmSchedule &schedule) {
     result.fragments = rows.fragmentsM * rows.fragmentsN;
   }
   const int all = result.fragments * registers;
-  result.stores = ceilDiv(all, perStore);
+  result.stores = ceilDiv(all, perStore * gemm.columnsPerResult());
   result.bytes = perStore * elementBytes;
   result.conversions =
       (gemm.alpha != 1 ? all : 0) + (gemm.outType != gemm.accType ? ceilDiv(all, 2) : 0);

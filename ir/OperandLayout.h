@@ -9,7 +9,7 @@
 // An operand's tile is `rows` x `layout.rowBytes`, rows in the outer storage direction:
 //   k contiguous (a=mk, b=nk): rows along m or n, a row holds tileK elements
 //   m or n contiguous (a=km, b=kn): rows along k, a row holds tileM or tileN elements; transposing
-//                              reads of 8- and 16-bit elements, plain ones of 32-bit elements
+//                              reads of 4- to 16-bit elements, plain ones of 32-bit elements
 // In quadrants (halves = 2) a stage holds the first halves of all waves' rows, then the second
 // ones, so that each half is read, freed and loaded again on its own:
 //   staged row  h * rows/2 + w * waveRows/2 + r   holds row  w * waveRows + h * waveRows/2 + r
@@ -20,6 +20,10 @@
 //
 // With path=registers (packed weights) nothing goes through LDS: a piece is a fragment of the wave,
 // `piece = slice * fragments + fragment`, loaded as the matrix instruction wants it.
+//
+// 4- and 6-bit elements lie packed, 24 bytes a lane of 6 bits are read in three parts of 8. Of
+// 8-bit elements with 32 a lane (16x16x128, 32x32x64) lane group g of G holds two chunks: k = 16 g
+// .. and k = 16 G + 16 g .. [gfx950.md 2.3]
 #pragma once
 
 #include "ir/LdsLayout.h"
@@ -37,17 +41,19 @@ struct OperandTile {
   int waves = 1;  ///< of the workgroup
   int pieces = 0; ///< loads of one lane
 
-  int fragmentRows = 0;     ///< of the matrix instruction along m or n: 16 or 32
-  int fragmentK = 0;        ///< its k
-  int waveRows = 0;         ///< of the wave's tile along m or n
-  int fragments = 0;        ///< waveRows / fragmentRows
-  int slices = 0;           ///< of one wave: tileK / fragmentK / waves along k
-  int readBytes = 0;        ///< a lane, of one LDS read instruction
-  int reads = 1;            ///< LDS read instructions of one fragment
-  int halves = 1;           ///< 2: in quadrants
+  int fragmentRows = 0; ///< of the matrix instruction along m or n: 16 or 32
+  int fragmentK = 0;    ///< its k
+  int waveRows = 0;     ///< of the wave's tile along m or n
+  int fragments = 0;    ///< waveRows / fragmentRows
+  int slices = 0;       ///< of one wave: tileK / fragmentK / waves along k
+  int readBytes = 0;    ///< a lane, of one LDS read instruction
+  int reads = 1;        ///< LDS read instructions of one fragment
+  int halves = 1;       ///< 2: in quadrants
+  int elementBits = 16;
   PreshuffledLayout packed; ///< path=registers
 
-  int elementBytes() const { return layout.elementBytes; }
+  int elementBytes() const { return layout.elementBytes; } ///< 1 for 4- and 6-bit elements
+  int bytesOfRow(int elements) const { return (elements * elementBits + 7) / 8; }
   /// Fragments are turned by LDS reads. 32-bit elements need no turning: a lane holds one k.
   bool transposingReads() const { return layout.rowsAlongK && layout.elementBytes < 4; }
   /// Of one stage: a multiple of 16.
@@ -56,6 +62,8 @@ struct OperandTile {
   int halfOfPiece(int piece) const { return piece * halves / pieces; }
   int halfOfFragment(int fragment) const { return fragment * halves / fragments; }
   int registersPerFragment() const { return reads * readBytes / 4; }
+  /// Packed weights: loads of one fragment, 16 bytes a lane each.
+  int packsPerFragment() const { return registersPerFragment() > 4 ? 2 : 1; }
 };
 
 /// `operand` is a or b. Any values the parser accepts; divisions by impossible tiles round up.
@@ -84,9 +92,10 @@ std::int64_t fragmentAddress(const OperandTile &tile, int waveIndex, int fragmen
                              int read, int lane);
 
 /// path=registers: byte, from the block of the tile's first column and the step's first k, that a
-/// lane of the wave at `waveIndex * waveRows` loads as its part of fragment (`fragment`, `slice`).
+/// lane of the wave at `waveIndex * waveRows` loads as its part of fragment (`fragment`, `slice`),
+/// or as pack `pack` of it.
 std::int64_t packedAddress(const OperandTile &tile, int waveIndex, int fragment, int slice,
-                           int lane);
+                           int lane, int pack = 0);
 
 /// Element of the fragment's product. [gfx950.md 2.2]
 struct ResultPosition {

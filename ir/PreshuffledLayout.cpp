@@ -14,7 +14,8 @@ std::int64_t PreshuffledLayout::index(std::int64_t column, std::int64_t row) con
 }
 
 PreshuffledLayout preshuffledLayout(const Gemm &gemm) {
-  return {gemm.n, gemm.k, std::max(1, bitWidth(gemm.bType) / 8)};
+  const int bits = bitWidth(gemm.bType);
+  return {gemm.n, gemm.k, std::max(1, bits / 8), bits == 4 ? 2 : 1};
 }
 
 } // namespace kw

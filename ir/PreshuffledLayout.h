@@ -7,8 +7,9 @@
 //   [n / 16][k / blockK][4][16][16 bytes of k],   blockK = 64 bytes of k
 //
 // A block of 16 columns x blockK is 1 KiB: the operand of one 16x16 instruction with 16 bytes a
-// lane (lane = column + 16 * group of k), or, two neighbours of them, of two 32x32 instructions.
-// Columns are padded to a multiple of 16 with zeros; k must be a multiple of blockK.
+// lane (lane = column + 16 * group of k), or, two neighbours of them, of two 32x32 instructions;
+// the operand of 16x16x128 of 8-bit elements is two blocks. Columns are padded to a multiple of 16
+// with zeros; k must be a multiple of blockK.
 #pragma once
 
 #include "ir/ops/Gemm.h"
@@ -25,19 +26,22 @@ struct PreshuffledLayout {
 
   std::int64_t n = 0, k = 0;
   int elementBytes = 2;
+  int perByte = 1; ///< elements in elementBytes: 2 of 4 bits
 
-  int packElements() const { return packBytes / elementBytes; }
+  int packElements() const { return packBytes / elementBytes * perByte; }
   int blockK() const { return groups * packElements(); }
   std::int64_t blocksN() const { return (n + columns - 1) / columns; }
   std::int64_t blocksK() const { return (k + blockK() - 1) / blockK(); }
-  std::int64_t elements() const { return blocksN() * blocksK() * blockBytes / elementBytes; }
+  std::int64_t elements() const {
+    return blocksN() * blocksK() * (blockBytes / elementBytes * perByte);
+  }
   /// From the blocks of 16 columns to the next ones.
   std::int64_t pitchBytes() const { return blocksK() * blockBytes; }
   /// Element (k, n) of b within one packed matrix; packElements() of k follow one another.
   std::int64_t index(std::int64_t column, std::int64_t row) const;
 };
 
-/// Of a problem's b. Elements below 8 bits count as bytes; rules refuse them.
+/// Of a problem's b. 6-bit elements count as bytes; rules refuse them.
 PreshuffledLayout preshuffledLayout(const Gemm &gemm);
 
 } // namespace kw

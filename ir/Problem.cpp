@@ -13,13 +13,12 @@ namespace kw {
 namespace {
 
 /// In the order of `Family`.
-const std::array<const Operator *, 3> &operators() {
-  static const std::array<const Operator *, 3> all{&gemmOperator(), &rmsNormOperator(),
-                                                   &attentionOperator()};
+const std::array<const Operator *, 5> &operators() {
+  static const std::array<const Operator *, 5> all{&gemmOperator(), &rmsNormOperator(),
+                                                   &attentionOperator(), &groupedGemmOperator(),
+                                                   &topKOperator()};
   return all;
 }
-
-constexpr std::array<std::string_view, 2> laterFamilies{"grouped_gemm", "topk"};
 
 const Operator &operatorOf(Family family) {
   const Operator &row = *operators().at(static_cast<std::size_t>(family));
@@ -40,10 +39,6 @@ Expected<const Operator *> findOperator(std::string_view word) {
     if (row->name == word) {
       return row;
     }
-  }
-  if (std::ranges::find(laterFamilies, word) != laterFamilies.end()) {
-    return badInput("family " + std::string(word) +
-                    " is not supported yet; accepted: " + familyNames());
   }
   return badInput("unknown family " + quoted(word) + "; accepted: " + familyNames());
 }
@@ -112,9 +107,11 @@ std::string printCompiledPart(const Problem &problem) { return printWith(problem
 double flops(const Problem &problem) { return operatorOf(problem.family()).flops(problem); }
 
 double compulsoryBytes(const Problem &problem) {
+  const auto usedShare = operatorOf(problem.family()).usedShare;
   double bytes = 0;
   for (const Tensor &tensor : tensors(problem)) {
-    bytes += uniqueBytes(tensor) * (tensor.accumulates ? 2 : 1);
+    const double used = usedShare ? usedShare(problem, tensor) : 1;
+    bytes += used * uniqueBytes(tensor) * (tensor.accumulates ? 2 : 1);
   }
   return bytes;
 }

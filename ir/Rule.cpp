@@ -65,7 +65,8 @@ std::vector<const Rule *> failing(const Problem &problem, const Schedule &schedu
 std::span<const Rule> rules(ScheduleKind kind) {
   // In the order of the alternatives of `Schedule`.
   static const std::array<std::span<const Rule>, std::variant_size_v<Schedule>> lists{
-      gemmRules(), rmsNormRules(), tritonGemmRules(), attentionRules()};
+      gemmRules(),      rmsNormRules(),     tritonGemmRules(),
+      attentionRules(), groupedGemmRules(), topKRules()};
   return lists[indexOf(kind)];
 }
 

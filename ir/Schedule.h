@@ -121,8 +121,9 @@ enum class Combine : std::uint8_t {
   last,   ///< the last workgroup of an output tile, found by a semaphore
 };
 
-/// Decode attention: a workgroup has a tile of query rows and a range of the columns of k and v;
-/// its waves take turns at the columns.
+/// A workgroup has a tile of query rows and a range of the columns of k and v. In decode its waves
+/// take turns at the columns; in prefill (`rowWaves` above 1) they divide the rows and share k and
+/// v.
 struct AttentionSchedule {
   struct Tiling {
     int rows = 16;    ///< packed query rows a workgroup (Attention::packedRows)
@@ -145,13 +146,39 @@ struct AttentionSchedule {
     bool operator==(const Split &) const = default;
   } split;
   bool xcdRemap = true; ///< workgroups that share k and v to one XCD instead of round robin
+  int rowWaves = 1;     ///< of the waves, those that divide the rows; the others divide the columns
+  bool lazyRescale = false; ///< results are rescaled where a maximum rose by more than 2^8 alone
   bool operator==(const AttentionSchedule &) const = default;
 
-  int stepColumns() const { return waves * tiling.columns; }
+  /// Waves along the columns of a step.
+  int columnWaves() const { return rowWaves > 1 ? (waves + rowWaves - 1) / rowWaves : waves; }
+  int stepColumns() const { return columnWaves() * tiling.columns; }
+  /// Query rows of one wave.
+  int waveRows() const { return (tiling.rows + rowWaves - 1) / rowWaves; }
+};
+
+/// The decisions of a GEMM, of which a group's product takes those that are in its table
+/// (ir/Decision.cpp); the tiles of all groups make one grid.
+struct GroupedGemmSchedule {
+  GemmSchedule gemm;
+  bool operator==(const GroupedGemmSchedule &) const = default;
+};
+
+/// A row is streamed; elements better than the k-th best so far are candidates, which are merged
+/// into the sorted best ones whenever there are as many as lanes.
+struct TopKSchedule {
+  int wavesPerRow = 1;
+  int rowsPerWorkgroup = 4; ///< rows handled at the same time, each by its own waves
+  int vectorBytes = 16;     ///< of x per lane and load
+  int prefetch = 2;         ///< loads in flight before the one that is used
+  bool operator==(const TopKSchedule &) const = default;
+
+  int waves() const { return wavesPerRow * rowsPerWorkgroup; }
 };
 
 /// Whose each is: ir/Generator.h, whose table has the same order.
-using Schedule = std::variant<GemmSchedule, RmsNormSchedule, TritonGemmSchedule, AttentionSchedule>;
+using Schedule = std::variant<GemmSchedule, RmsNormSchedule, TritonGemmSchedule, AttentionSchedule,
+                              GroupedGemmSchedule, TopKSchedule>;
 
 /// One word, e.g. `gemm.1:tile=256x256x64,waves=2x4`. Errors name the key and what is accepted.
 Expected<Schedule> parseSchedule(std::string_view text);

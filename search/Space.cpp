@@ -32,8 +32,8 @@ struct Space::State {
 std::vector<Axis> spaceAxes(const Problem &problem, const Target &target, Generator generator) {
   using Axes = std::vector<Axis> (*)(const Problem &, const Target &);
   // In the order of the alternatives of `Schedule`.
-  constexpr std::array<Axes, std::variant_size_v<Schedule>> makers{gemmAxes, rmsNormAxes,
-                                                                   tritonGemmAxes, attentionAxes};
+  constexpr std::array<Axes, std::variant_size_v<Schedule>> makers{
+      gemmAxes, rmsNormAxes, tritonGemmAxes, attentionAxes, groupedGemmAxes, topKAxes};
   return makers[indexOf({problem.family(), generator})](problem, target);
 }
 

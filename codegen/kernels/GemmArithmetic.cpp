@@ -145,7 +145,9 @@ Value finishedResult(KernelShell &shell, const Gemm &gemm, Value values, ValueRa
       values = math.gelu(values);
       break;
     case EpilogueKind::quant:
-      assert(false && "rules refuse quantised results");
+    case EpilogueKind::swiglu:
+    case EpilogueKind::weight:
+      assert(false && "refused before: ir/rules/EmissionLimits.h");
     }
   }
   assert(next == inputs.end());

@@ -3,6 +3,7 @@
 #include "experiments/kw/Arguments.h"
 
 #include "experiments/support/Files.h"
+#include "experiments/support/ProblemFiles.h"
 
 #include <charconv>
 #include <fmt/format.h>
@@ -15,7 +16,7 @@ Expected<Problem> problemOf(const std::vector<std::string> &words) {
   if (words.empty()) {
     return badInput("PROBLEM is missing; for example: gemm m=4096 n=4096 k=4096 dtype=bf16 b=nk");
   }
-  return parseProblem(fmt::format("{}", fmt::join(words, " ")));
+  return readProblem(fmt::format("{}", fmt::join(words, " ")));
 }
 
 Expected<std::vector<Problem>> problemsOf(const std::vector<std::string> &words) {
@@ -45,7 +46,7 @@ Expected<std::vector<Problem>> readSuite(const std::string &file) {
   }
   std::vector<Problem> problems;
   for (const TextLine &line : *lines) {
-    Expected<Problem> problem = parseProblem(line.text);
+    Expected<Problem> problem = readProblem(line.text);
     if (!problem) {
       return tl::unexpected(Error{problem.error().kind, fmt::format("{}:{}: {}", file, line.number,
                                                                     problem.error().message)});

@@ -8,6 +8,7 @@
 #include "experiments/rungs/ModelRung.h"
 #include "experiments/support/Files.h"
 #include "experiments/support/FirstError.h"
+#include "experiments/support/ProblemFiles.h"
 #include "experiments/sweep/SweepReport.h"
 
 #include <fmt/format.h>
@@ -112,7 +113,7 @@ Expected<ExitStatus> estimateSweep(const SweepAxis &axis, const Target &target, 
   for (const std::int64_t value : axis.values) {
     progress(
         fmt::format("{}={} ({} of {})", axis.key, value, points.size() + 1, axis.values.size()));
-    const Expected<Problem> problem = parseProblem(withKey(options.words, axis.key, value));
+    const Expected<Problem> problem = readProblem(withKey(options.words, axis.key, value));
     if (!problem) {
       return tl::unexpected(problem.error());
     }

@@ -7,6 +7,7 @@
 #include "experiments/kw/Arguments.h"
 #include "experiments/kw/Command.h"
 #include "experiments/kw/Output.h"
+#include "experiments/rungs/TargetSupport.h"
 #include "experiments/store/Store.h"
 #include "experiments/support/Files.h"
 #include "experiments/support/FirstError.h"
@@ -85,6 +86,9 @@ Expected<std::vector<Json>> newestRuns(Store &store, const std::vector<RunRecord
     }
   }
   if (list.empty()) {
+    if (Expected<void> compiles = checkCompiles(problem, target); !compiles) {
+      return tl::unexpected(compiles.error());
+    }
     return badInput(fmt::format("{}: there is no finished run in {}; `kw tune {}` makes one",
                                 print(problem), store.file().string(), print(problem)));
   }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "experiments/rungs/TargetSupport.h"
 
+#include "ir/rules/EmissionLimits.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <string>
@@ -33,6 +35,10 @@ template <typename Predicate> std::string namesOf(Predicate supported) {
 } // namespace
 
 Expected<void> checkCompiles(const Problem &problem, const Target &target) {
+  if (const auto limit = emissionLimit(problem, target)) {
+    return badInput(
+        fmt::format("{} cannot be compiled: {}: {}", print(problem), limit->rule, limit->message));
+  }
   if (compiles(problem, target)) {
     return {};
   }

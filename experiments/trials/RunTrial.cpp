@@ -9,6 +9,7 @@
 #include "experiments/rungs/TargetSupport.h"
 #include "experiments/rungs/ValidatedRung.h"
 #include "experiments/support/FirstError.h"
+#include "experiments/support/ProblemFiles.h"
 #include "ir/Rule.h"
 #include "runtime/Device.h"
 
@@ -52,7 +53,7 @@ private:
   }
 
   std::optional<Subject> parse() {
-    const Expected<Problem> problem = parseProblem(request.problem);
+    const Expected<Problem> problem = readProblem(request.problem);
     const Expected<Schedule> schedule = parseSchedule(request.schedule);
     const Expected<const Target *> target = findTarget(request.target);
     if (const Error *error = firstError(problem, schedule, target)) {

@@ -5,6 +5,7 @@
 #include "codegen/Compile.h"
 #include "costmodel/CostModel.h"
 #include "experiments/support/FirstError.h"
+#include "experiments/support/ProblemFiles.h"
 #include "experiments/support/Sha256.h"
 #include "experiments/trials/TrialMessage.h"
 #include "ir/support/JsonReader.h"
@@ -103,7 +104,7 @@ Json toJson(const TuneSpec &spec) {
 Expected<TuneSpec> parseTuneSpec(const nlohmann::json &json) {
   std::optional<Error> complaint;
   const JsonReader reader(json, "", complaint);
-  const Expected<Problem> problem = parseProblem(reader.at("problem").string());
+  const Expected<Problem> problem = readProblem(reader.at("problem").string());
   const Expected<const Target *> target = findTarget(reader.at("target").string());
   const Expected<Budget> budget = parseBudget(reader.at("budget").string());
   std::string rungNames;

@@ -6,6 +6,7 @@
 #include "experiments/rungs/CodeObjectFiles.h"
 #include "experiments/rungs/CompiledRung.h"
 #include "experiments/rungs/ModelRung.h"
+#include "experiments/rungs/TargetSupport.h"
 #include "experiments/support/FirstError.h"
 #include "experiments/tune/GivenSchedules.h"
 #include "experiments/tune/RunDocument.h"
@@ -55,6 +56,10 @@ public:
         runner(spec, run.id, clock, context) {}
 
   Expected<Json> operator()() {
+    if (Expected<void> supported = checkCompiles(spec.problem, *spec.target);
+        spec.compiles() && !supported) {
+      return tl::unexpected(supported.error());
+    }
     context.progress("counting the space");
     count = space.count();
     if (count.legal == 0) {

@@ -19,7 +19,11 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
 #include <optional>
+#include <set>
+#include <span>
+#include <tuple>
 
 namespace kw {
 namespace {
@@ -174,6 +178,9 @@ Problem read(KeyValues &values) {
   op.lse = values.flag("lse", false);
   op.layout = static_cast<AttentionLayout>(values.choice("layout", layoutNames, 0));
   op.varlenFile = values.text("varlen").value_or("");
+  if (op.varlenFile.empty()) {
+    op.lengths = {{op.sq, op.skv, op.b}};
+  }
   op.page = values.integer("page", 1, largestSize, 0);
   op.sinks = values.flag("sinks", false);
   return Problem{op};
@@ -262,6 +269,10 @@ std::vector<Tensor> listTensors(const Problem &problem) {
   if (!op.latent()) {
     all.push_back(tensorOf("v", BufferRole::input, op.kvType, op, op.hkv, op.skv, op.dv));
   }
+  if (op.page > 0) { // which page of k and v holds a sequence's columns
+    const std::int64_t pages = (op.skv + op.page - 1) / op.page;
+    all.push_back({"pages", BufferRole::input, i32, {op.b, pages}, {pages, 1}});
+  }
   if (op.sinks) {
     all.push_back({"sinks", BufferRole::input, f32, {op.hq}, {1}});
   }
@@ -278,10 +289,24 @@ double sumOf(double first, double last) {
   return last < first ? 0 : (last - first + 1) * (first + last) / 2;
 }
 
-/// Pairs of query and column that the mask lets through, of one head. A document mask is counted
-/// as none.
-double visiblePairs(const Attention &op) {
-  const auto sq = static_cast<double>(op.sq), skv = static_cast<double>(op.skv);
+/// Queries and columns of each document.
+double documentPairs(const Attention &op, std::int64_t sq, std::int64_t skv) {
+  double pairs = 0;
+  std::int64_t begin = 0;
+  for (const std::int64_t fileEnd : op.documentEnds) {
+    const std::int64_t end = std::min(fileEnd, skv);
+    const std::int64_t queries = end - std::max(begin, skv - sq);
+    pairs += static_cast<double>(std::max<std::int64_t>(0, queries)) *
+             static_cast<double>(std::max<std::int64_t>(0, end - begin));
+    begin = end;
+  }
+  return pairs;
+}
+
+/// Pairs of query and column that the mask lets through, of one head and sequence. A document mask
+/// that was not read counts as none.
+double visiblePairs(const Attention &op, const SequenceLength &length) {
+  const auto sq = static_cast<double>(length.queries), skv = static_cast<double>(length.columns);
   const auto size = static_cast<double>(op.maskSize);
   // Query s sees skv - sq + 1 + s columns under a causal mask, none if that is below 1.
   const double first = std::max(1.0, skv - sq + 1);
@@ -297,19 +322,125 @@ double visiblePairs(const Attention &op) {
     const double longer = std::max(0.0, skv - beyond + 1);
     return sumOf(beyond, skv) + prefix * (sq - longer);
   }
-  default:
-    return sq * skv;
+  case MaskKind::document:
+    return op.documentEnds.empty() ? sq * skv : documentPairs(op, length.queries, length.columns);
+  case MaskKind::none:
+    break;
   }
+  return sq * skv;
 }
 
 /// The two products; the softmax between them isn't counted.
 double countFlops(const Problem &problem) {
   const Attention &op = problem.attention();
-  return 2.0 * static_cast<double>(op.b) * static_cast<double>(op.hq) * visiblePairs(op) *
-         static_cast<double>(op.d + op.dv);
+  double pairs = 0;
+  for (const SequenceLength &length : op.lengths) {
+    pairs += static_cast<double>(length.count) * visiblePairs(op, length);
+  }
+  return 2.0 * static_cast<double>(op.hq) * pairs * static_cast<double>(op.d + op.dv);
+}
+
+/// Columns that some query of a sequence sees.
+std::int64_t seenColumns(const Attention &op, const SequenceLength &length) {
+  switch (op.mask) {
+  case MaskKind::window:
+    return std::min(length.columns, length.queries + op.maskSize - 1);
+  case MaskKind::document: {
+    const std::int64_t first = std::max<std::int64_t>(0, length.columns - length.queries);
+    const auto end = std::ranges::upper_bound(op.documentEnds, first);
+    return end == op.documentEnds.begin() ? length.columns
+                                          : std::max<std::int64_t>(1, length.columns - *(end - 1));
+  }
+  default:
+    return length.columns;
+  }
+}
+
+/// Shorter sequences of a batch, and columns that no query sees, are not moved.
+double usedShare(const Problem &problem, const Tensor &tensor) {
+  const Attention &op = problem.attention();
+  const bool ofQueries = tensor.name == "q" || tensor.name == "o" || tensor.name == "lse";
+  if (!ofQueries && tensor.name != "k" && tensor.name != "v") {
+    return 1;
+  }
+  double used = 0;
+  for (const SequenceLength &length : op.lengths) {
+    used += static_cast<double>(length.count) *
+            static_cast<double>(ofQueries ? length.queries : seenColumns(op, length));
+  }
+  return used / (static_cast<double>(op.b) * static_cast<double>(ofQueries ? op.sq : op.skv));
 }
 
 } // namespace
+
+bool Attention::operator==(const Attention &other) const {
+  const auto identity = [](const Attention &op) {
+    return std::tie(op.b, op.hq, op.hkv, op.sq, op.skv, op.d, op.dv, op.type, op.kvType, op.outType,
+                    op.mask, op.maskSize, op.maskFile, op.score, op.softcap, op.scale, op.lse,
+                    op.layout, op.varlenFile, op.page, op.sinks);
+  };
+  return identity(*this) == identity(other);
+}
+
+Expected<void> readSequenceLengths(Attention &op, std::string_view text) {
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t, std::greater<>> counts;
+  std::int64_t line = 0, entries = 0;
+  for (const std::string_view content : split(text, '\n')) {
+    ++line;
+    const std::vector<std::string_view> numbers = words(content);
+    if (numbers.empty()) {
+      continue;
+    }
+    const auto queries = parseInteger(numbers.front()), columns = parseInteger(numbers.back());
+    if (numbers.size() > 2 || !queries || !columns || *queries < 1 || *queries > op.sq ||
+        *columns < 1 || *columns > op.skv) {
+      return badInput(fmt::format("line {}: accepted: queries from 1 to sq={} and columns from 1 "
+                                  "to skv={}, or one number for both",
+                                  line, op.sq, op.skv));
+    }
+    ++counts[{*columns, *queries}];
+    ++entries;
+  }
+  if (entries != op.b) {
+    return badInput(fmt::format("{} sequences for b={}; accepted: a line for each", entries, op.b));
+  }
+  op.lengths.clear();
+  for (const auto &[lengths, count] : counts) {
+    op.lengths.push_back({lengths.second, lengths.first, count});
+  }
+  return {};
+}
+
+Expected<void> readDocuments(Attention &op, std::string_view text) {
+  std::set<std::int64_t> seen;
+  std::vector<std::int64_t> ends;
+  std::int64_t column = 0, current = 0;
+  for (const std::string_view word : words(text)) {
+    const auto number = parseInteger(word);
+    if (!number) {
+      return badInput(quoted(word) + " is no number of a document; accepted: integers");
+    }
+    if (column == 0 || *number != current) {
+      if (!seen.insert(*number).second) {
+        return badInput(fmt::format("column {} belongs to document {} again; accepted: columns of "
+                                    "a document one behind the other",
+                                    column, *number));
+      }
+      if (column > 0) {
+        ends.push_back(column);
+      }
+      current = *number;
+    }
+    ++column;
+  }
+  if (column != op.skv) {
+    return badInput(
+        fmt::format("{} columns for skv={}; accepted: one number for each", column, op.skv));
+  }
+  ends.push_back(column);
+  op.documentEnds = std::move(ends);
+  return {};
+}
 
 AttentionStrides attentionStrides(AttentionLayout layout, std::int64_t heads, std::int64_t sequence,
                                   std::int64_t dimension) {
@@ -319,8 +450,8 @@ AttentionStrides attentionStrides(AttentionLayout layout, std::int64_t heads, st
 }
 
 const Operator &attentionOperator() {
-  static const Operator row{Family::attention, "attention", keys(),    read,
-                            printKeys,         listTensors, countFlops};
+  static const Operator row{Family::attention, "attention", keys(),     read,
+                            printKeys,         listTensors, countFlops, usedShare};
   return row;
 }
 

@@ -7,9 +7,12 @@
 #pragma once
 
 #include "ir/ElementType.h"
+#include "ir/support/Expected.h"
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace kw {
 
@@ -25,6 +28,13 @@ enum class ScoreKind : std::uint8_t { none, alibi, softcap };
 
 /// Storage order of q, k, v and o, outermost first: batch, heads, sequence, head dimension.
 enum class AttentionLayout : std::uint8_t { bhsd, bshd };
+
+/// Sequences of the same lengths.
+struct SequenceLength {
+  std::int64_t queries = 0, columns = 0;
+  std::int64_t count = 0;
+  bool operator==(const SequenceLength &) const = default;
+};
 
 struct Attention {
   std::int64_t b = 0, hq = 0, hkv = 0, sq = 0, skv = 0, d = 0, dv = 0;
@@ -43,7 +53,12 @@ struct Attention {
   std::int64_t page = 0;  ///< columns of a page of k and v; 0: contiguous
   bool sinks = false;     ///< one more score a head that takes part in the sum alone
 
-  bool operator==(const Attention &) const = default;
+  // What the files say, once they were read; no part of a problem's identity.
+  /// The different lengths, longest first: without varlen one, with it what its file says.
+  std::vector<SequenceLength> lengths;
+  std::vector<std::int64_t> documentEnds; ///< of mask=document: columns behind each document
+
+  bool operator==(const Attention &other) const;
 
   /// Query heads that share a head of k and v.
   std::int64_t group() const { return hq / hkv; }
@@ -57,6 +72,15 @@ struct Attention {
 struct AttentionStrides {
   std::int64_t batch = 0, head = 0, sequence = 0;
 };
+
+/// From the text of a varlen file: for each batch entry a line with its number of queries and of
+/// columns, or one number for both. At most sq and skv. Errors name the line.
+Expected<void> readSequenceLengths(Attention &op, std::string_view text);
+
+/// From the text of a document file: the number of its document for each of skv columns, separated
+/// by blanks or ends of lines; columns of a document follow one another.
+Expected<void> readDocuments(Attention &op, std::string_view text);
+
 AttentionStrides attentionStrides(AttentionLayout layout, std::int64_t heads, std::int64_t sequence,
                                   std::int64_t dimension);
 

@@ -14,7 +14,23 @@ namespace kw {
 
 enum class ScaleMode : std::uint8_t { none, tensor, row, block128, mx };
 
-enum class EpilogueKind : std::uint8_t { bias, silu, gelu, relu, mul, add, quant };
+/// Elements of k that share a scale with scale=mx, and with scale=block128 (there also columns of
+/// b).
+inline constexpr int mxBlock = 32, scaleBlock = 128;
+
+/// The last two belong to grouped products: silu(gate) * up of neighbouring halves of n, and the
+/// router's weight of a row.
+enum class EpilogueKind : std::uint8_t {
+  bias,
+  silu,
+  gelu,
+  relu,
+  mul,
+  add,
+  quant,
+  swiglu,
+  weight,
+};
 
 struct EpilogueStep {
   EpilogueKind kind = EpilogueKind::bias;
@@ -41,6 +57,8 @@ struct Gemm {
 
   /// As in a problem's text: "bias,gelu".
   std::string epilogueText() const;
+  /// Columns of the product that make one of the result: 2 with swiglu.
+  int columnsPerResult() const;
   bool aKContiguous() const { return !aTransposed; }
   bool bKContiguous() const { return bTransposed; }
 };

@@ -22,11 +22,15 @@ struct Operator {
   void (*print)(const Problem &problem, KeyPrinter &printer, bool compiledOnly) = nullptr;
   std::vector<Tensor> (*tensors)(const Problem &problem) = nullptr;
   double (*flops)(const Problem &problem) = nullptr;
+  /// Fraction of a tensor that has to be moved at all; nullptr: all of it.
+  double (*usedShare)(const Problem &problem, const Tensor &tensor) = nullptr;
 };
 
 const Operator &gemmOperator();
 const Operator &rmsNormOperator();
 const Operator &attentionOperator();
+const Operator &groupedGemmOperator();
+const Operator &topKOperator();
 
 /// Largest value of a size or a leading dimension: they travel as 32-bit kernel arguments.
 inline constexpr std::int64_t largestSize = 2147483647;

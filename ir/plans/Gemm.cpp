@@ -9,6 +9,7 @@
 #include "ir/plans/GemmInterface.h"
 #include "ir/plans/GemmLoop.h"
 #include "ir/plans/GemmResult.h"
+#include "ir/plans/GemmScale.h"
 #include "ir/plans/GemmSplit.h"
 #include "ir/plans/Plans.h"
 
@@ -38,6 +39,24 @@ Tiles tilesOf(const Gemm &gemm, const GemmSchedule::Tiling &tiling) {
   return tiles;
 }
 
+void addScaleBuffers(const Gemm &gemm, KernelPlan &plan) {
+  const auto add = [&](std::string_view name, ScaleMode mode, std::int64_t rows,
+                       std::int64_t blockRows) {
+    constexpr std::int64_t floatBytes = 4;
+    const std::int64_t bytes =
+        mode == ScaleMode::tensor ? floatBytes
+        : mode == ScaleMode::row  ? floatBytes * rows
+        : mode == ScaleMode::mx
+            ? rows * ceilDiv<std::int64_t>(gemm.k, mxBlock)
+            : floatBytes * ceilDiv(rows, blockRows) * ceilDiv<std::int64_t>(gemm.k, scaleBlock);
+    if (mode != ScaleMode::none) {
+      plan.buffers.push_back({name, BufferRole::input, bytes});
+    }
+  };
+  add("scale_a", gemm.aScale, gemm.m, 1);
+  add("scale_b", gemm.bScale, gemm.n, scaleBlock);
+}
+
 void addBuffers(const Gemm &gemm, KernelPlan &plan) {
   const auto matrix = [&](std::string_view name, BufferRole role, ElementType type,
                           std::int64_t rows, std::int64_t columns, std::int64_t pitch,
@@ -55,6 +74,7 @@ void addBuffers(const Gemm &gemm, KernelPlan &plan) {
            gemm.sb);
   }
   matrix("c", BufferRole::output, gemm.outType, gemm.m, gemm.n, gemm.ldc, gemm.sc);
+  addScaleBuffers(gemm, plan);
 }
 
 TileTraffic operandTraffic(const OperandTile &tile, const Gemm &gemm) {
@@ -64,7 +84,7 @@ TileTraffic operandTraffic(const OperandTile &tile, const Gemm &gemm) {
   traffic.rows = tile.rows;
   traffic.bytesPerRow = tile.layout.rowBytes;
   traffic.vectorBytes = tile.vectorBytes;
-  traffic.pitchBytes = (isA ? gemm.lda : gemm.ldb) * tile.elementBytes();
+  traffic.pitchBytes = (isA ? gemm.lda : gemm.ldb) * tile.elementBits / 8;
   traffic.byTileM = isA;
   traffic.byTileN = !isA;
   traffic.byBatch = (isA ? gemm.sa : gemm.sb) != 0;
@@ -83,7 +103,7 @@ TileTraffic resultTraffic(const Gemm &gemm, const GemmSchedule &schedule) {
   traffic.operand = TileOperand::c;
   traffic.write = true;
   traffic.rows = schedule.tiling.m;
-  traffic.bytesPerRow = schedule.tiling.n * elementBytes;
+  traffic.bytesPerRow = schedule.tiling.n * elementBytes / gemm.columnsPerResult();
   traffic.vectorBytes = resultStores(gemm, schedule).bytes;
   traffic.pitchBytes = gemm.ldc * elementBytes;
   traffic.perTrip = false;
@@ -97,12 +117,12 @@ TileTraffic inputTraffic(const Gemm &gemm, const GemmSchedule &schedule, const R
   TileTraffic traffic;
   traffic.operand = input.operand;
   traffic.rows = input.oneRow ? 1 : schedule.tiling.m;
-  traffic.bytesPerRow = schedule.tiling.n * elementBytes;
+  traffic.bytesPerRow = (input.oneColumn ? 1 : schedule.tiling.n) * elementBytes;
   traffic.vectorBytes = resultLoads(gemm, schedule, input).bytes;
   traffic.pitchBytes = input.pitch * elementBytes;
   traffic.perTrip = false;
   traffic.byTileM = !input.oneRow;
-  traffic.byTileN = true;
+  traffic.byTileN = !input.oneColumn;
   return traffic;
 }
 
@@ -138,7 +158,7 @@ int stagingRegisters(const OperandTile &tile, const GemmSchedule::Pipeline &pipe
 /// Fragments that are loaded as such: of this step and of all that are in flight.
 int packedRegisters(const OperandTile &tile, const GemmSchedule::Pipeline &pipeline) {
   return tile.layout.path == OperandPath::registers
-             ? (pipeline.prefetch + 1) * tile.pieces * tile.registersPerFragment()
+             ? (pipeline.prefetch + 1) * tile.fragments * tile.slices * tile.registersPerFragment()
              : 0;
 }
 
@@ -207,7 +227,7 @@ RegisterUse registerUse(const Gemm &gemm, const OperandTile &a, const OperandTil
     use.fragments = std::max(use.fragments, use.staging);
     use.staging = 0;
   }
-  use.fragments += packedRegisters(b, pipeline);
+  use.fragments += packedRegisters(b, pipeline) + scaleRegisters(gemm, schedule);
   // When the epilogue begins, fragments and loads in flight are dead.
   use.fragments = std::max(use.fragments, resultRegisters(gemm, schedule) - use.staging);
   if (schedule.split.k > 1 && schedule.split.reduce == Reduction::ordered &&
@@ -336,7 +356,7 @@ LoopKey loopKey(const Gemm &gemm, const GemmSchedule &schedule, RegionKind regio
       .add(log2Of(tiling.wavesN), 3)
       .add(log2Of(tiling.wavesK), 3)
       .add(tiling.mfmaM / 32, 1)
-      .add(tiling.mfmaK / 8, 4);
+      .add(tiling.mfmaK / 8, 5);
   if (region == RegionKind::reduction || region == RegionKind::epilogue) {
     // Which waves are in step with each other.
     packer.add(pipeline.order == LoopOrder::pingpong ? 1 : 0, 1);
@@ -366,7 +386,10 @@ LoopKey loopKey(const Gemm &gemm, const GemmSchedule &schedule, RegionKind regio
   if (region != RegionKind::prologue) {
     packer.add(static_cast<std::uint64_t>(pipeline.order), 2).add(pipeline.priority ? 1 : 0, 1);
   } else {
-    packer.add(pipeline.order == LoopOrder::pingpong ? 1 : 0, 1); // other waves in step
+    // Other waves in step; and writes before or behind what else is loaded to registers.
+    const bool writesLast = pipeline.order == LoopOrder::interleaved && pipeline.stages > 1 &&
+                            pipeline.prefetch == pipeline.stages;
+    packer.add(pipeline.order == LoopOrder::pingpong ? 1 : 0, 1).add(writesLast ? 1 : 0, 1);
   }
   return packer.key();
 }
@@ -432,6 +455,9 @@ KernelPlan planGemm(const Problem &problem, const Schedule &any, const Target &t
   for (const ResultInput &input : resultInputs(gemm)) {
     launch.traffic.push_back(inputTraffic(gemm, schedule, input));
   }
+  for (const ScaleTile &scale : scaleTiles(gemm, schedule)) {
+    launch.traffic.push_back(scaleTraffic(scale));
+  }
   if (sharesTiles(schedule)) {
     launch.traffic.push_back(partialTraffic(schedule, true));
     launch.traffic.push_back(partialTraffic(schedule, false));
@@ -485,7 +511,7 @@ KernelPlan planGemm(const Problem &problem, const Schedule &any, const Target &t
 
 UnfinishedLoop loopOf(const Problem &problem, const Schedule &schedule, const Target &target,
                       const Region &region) {
-  return gemmLoop(problem, std::get<GemmSchedule>(schedule), target, region);
+  return gemmLoop(problem.gemm(), std::get<GemmSchedule>(schedule), target, region);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 
 #include "ir/plans/GemmResult.h"
 #include "ir/plans/GemmRowsLoop.h"
+#include "ir/plans/GemmScale.h"
 #include "ir/plans/GemmSplit.h"
 #include "ir/plans/OperationCosts.h"
 
@@ -53,6 +54,13 @@ double writeCycles(const OperandTile &tile, const Target &target) {
   return ldsCycles(target, tile.vectorBytes, true, address);
 }
 
+/// Scales of one operand that change along k.
+struct ScaleOperand {
+  ScaleTile tile;
+  std::vector<int> loads;
+  int wait = -1; ///< before the first use in a step
+};
+
 int waveGroups(const GemmSchedule &schedule) {
   return schedule.pipeline.order == LoopOrder::pingpong ? 2 : 1;
 }
@@ -64,7 +72,10 @@ public:
         sharing{schedule.waves(), 1, target.simdsPerCu, waveGroups(schedule)},
         builder(target, sharing), stages(schedule.pipeline.stages),
         slicesAhead(schedule.pipeline.fragmentsAhead), a(operand(TileOperand::a)),
-        b(operand(TileOperand::b)) {
+        b(operand(TileOperand::b)), scaling(blockScaling(gemm, schedule)) {
+    for (const ScaleTile &tile : scaleTiles(gemm, schedule)) {
+      scales.push_back({tile, {}, -1});
+    }
     const auto &tiling = schedule.tiling;
     const MatrixInstruction *instruction = findMatrixInstruction(
         target, tiling.mfmaM, tiling.mfmaN, tiling.mfmaK, gemm.aType, gemm.bType);
@@ -86,6 +97,7 @@ public:
       singleStage();
     }
     connectMatrix();
+    connectScales();
     if (quadrants) {
       return {std::move(builder), schedule.pipeline.order}; // ordered as they were listed
     }
@@ -143,6 +155,11 @@ private:
   void waitAndWrite(Operand &operand);
   void waitForFragments(Operand &operand);
   void loadFragments();
+  void loadScales();
+  void addPartialSum();
+  void addPartialSums();
+  void connectScales();
+  int accumulatorOf(FragmentPair pair) const { return pair.row * b.tile.fragments + pair.column; }
   void readFragment(Operand &operand, int slice, int fragment);
   void readsOf(Slices slices);
   void matrixOf(Slices slices);
@@ -183,6 +200,10 @@ private:
   int published = 0;
   std::array<std::vector<int>, 2> loadsOf; ///< quadrants: vertices by the group waited for together
   std::vector<int> openReads;              ///< quadrants: since the last barrier
+  BlockScaling scaling;
+  Inline<ScaleOperand, 2> scales;
+  std::vector<Product> unscaled; ///< last products of partial sums that are to be scaled yet
+  std::vector<Product> sums;     ///< vertices that scale and add a partial sum
   int firstBarrier = -1; ///< one stage: the barrier after which the stage may be overwritten
 };
 
@@ -286,8 +307,9 @@ void GemmBody::load(Operand &operand, int ahead) {
   for (int piece = 0; piece < operand.tile.pieces; ++piece) {
     op.piece = static_cast<std::int16_t>(piece);
     if (operand.path == OperandPath::registers) {
-      op.row = static_cast<std::int16_t>(piece % operand.tile.fragments);
-      op.slice = static_cast<std::int16_t>(piece / operand.tile.fragments);
+      const int fragment = piece / operand.tile.packsPerFragment();
+      op.row = static_cast<std::int16_t>(fragment % operand.tile.fragments);
+      op.slice = static_cast<std::int16_t>(fragment / operand.tile.fragments);
     }
     operand.loads.push_back(builder.add(op, use));
   }
@@ -316,6 +338,94 @@ void GemmBody::matrix(int slice, FragmentPair pair) {
   ResourceUse use = issueOf(1);
   use.matrix = static_cast<float>(matrixCycles);
   products.push_back({builder.add(op, use), slice, pair});
+  if (scaling.slices > 0 && ((slice + 1) % scaling.slices == 0 || slice + 1 == a.tile.slices)) {
+    unscaled.push_back(products.back());
+    if (static_cast<int>(unscaled.size()) > scaling.lag) {
+      addPartialSum();
+    }
+  }
+}
+
+/// Scales the oldest partial sum of a block of k and adds it to its accumulators.
+void GemmBody::addPartialSum() {
+  const Product last = unscaled.front();
+  unscaled.erase(unscaled.begin());
+  TileOp op{TileOpKind::vector, TileOperand::c};
+  op.row = static_cast<std::int16_t>(last.pair.row);
+  op.column = static_cast<std::int16_t>(last.pair.column);
+  op.slice = static_cast<std::int16_t>(last.slice);
+  op.count = static_cast<std::int16_t>(scaling.instructions);
+  const int vertex = builder.add(op, vectorUse(target, scaling.instructions));
+  builder.depend(last.vertex, vertex, matrixCycles);
+  sums.push_back({vertex, last.slice, last.pair});
+}
+
+void GemmBody::addPartialSums() {
+  while (!unscaled.empty()) {
+    addPartialSum();
+  }
+}
+
+/// Loads for a later step, then the wait for those of this one.
+void GemmBody::loadScales() {
+  for (ScaleOperand &scale : scales) {
+    TileOp op{TileOpKind::globalLoad, scale.tile.operand};
+    op.ahead = static_cast<std::int16_t>(scalesAhead(schedule));
+    ResourceUse use = issueOf(1);
+    use.vectorMemory = float(target.waveSize * scale.tile.bytes) / float(target.l1BytesPerClock);
+    for (int load = 0; load < scale.tile.loads; ++load) {
+      op.piece = static_cast<std::int16_t>(load);
+      scale.loads.push_back(builder.add(op, use));
+    }
+  }
+  for (ScaleOperand &scale : scales) {
+    TileOp op{TileOpKind::wait, scale.tile.operand};
+    op.pendingVector = 0;
+    scale.wait = builder.add(op, issueOf(1));
+    for (const int load : scale.loads) {
+      builder.depend(load, scale.wait, target.l2LatencyCycles, scalesAhead(schedule));
+    }
+  }
+}
+
+/// Scales of mx are operands of the products, those of blocks of the sums. The registers of a
+/// partial sum are free again when it was added, and sums of a fragment follow one another.
+void GemmBody::connectScales() {
+  if (scaling.slices == 0) {
+    for (const ScaleOperand &scale : scales) {
+      for (const Product &product : products) {
+        builder.depend(scale.wait, product.vertex, issueCycles);
+      }
+    }
+    return;
+  }
+  const int latency = scaling.instructions * target.valuCycles;
+  std::vector<int> firstOf(std::size_t(a.tile.fragments) * b.tile.fragments, -1), lastOf = firstOf;
+  auto product = products.begin();
+  // Products of the next block take the registers that a sum has left.
+  const auto follow = [&](int before) {
+    for (; product != products.end() && product->vertex < before; ++product) {
+      if (const int sum = lastOf[accumulatorOf(product->pair)]; sum >= 0) {
+        builder.depend(sum, product->vertex, issueCycles);
+      }
+    }
+  };
+  for (const Product &sum : sums) {
+    follow(sum.vertex);
+    for (const ScaleOperand &scale : scales) {
+      builder.depend(scale.wait, sum.vertex, issueCycles);
+    }
+    int &last = lastOf[accumulatorOf(sum.pair)];
+    int &first = firstOf[accumulatorOf(sum.pair)];
+    first = first < 0 ? sum.vertex : first;
+    if (last >= 0) {
+      builder.depend(last, sum.vertex, latency);
+    }
+    last = sum.vertex;
+  }
+  for (std::size_t accumulator = 0; accumulator < firstOf.size(); ++accumulator) {
+    builder.depend(lastOf[accumulator], firstOf[accumulator], latency, 1);
+  }
 }
 
 /// By first use.
@@ -339,6 +449,7 @@ void GemmBody::matrixOf(Slices slices) {
       matrix(slice, serpentine(a.tile.fragments, b.tile.fragments, index));
     }
   }
+  addPartialSums();
   prioritise(false);
 }
 
@@ -359,6 +470,7 @@ void GemmBody::readsAndMatrix() {
       matrix(slice, pair);
     }
   }
+  addPartialSums();
 }
 
 /// A matrix instruction follows its fragments, which may have been read a step before, and the one
@@ -376,8 +488,7 @@ void GemmBody::connectMatrix() {
     };
     follow(a, product.pair.row);
     follow(b, product.pair.column);
-    const std::size_t accumulator =
-        std::size_t(product.pair.row) * b.tile.fragments + product.pair.column;
+    const auto accumulator = static_cast<std::size_t>(accumulatorOf(product.pair));
     if (firstOf[accumulator] < 0) {
       firstOf[accumulator] = product.vertex;
     } else {
@@ -454,6 +565,7 @@ void GemmBody::orderReads(const Operand &operand) {
 void GemmBody::loadFragments() {
   each(OperandPath::registers, [&](Operand &operand) { load(operand, operand.ahead); });
   each(OperandPath::registers, [&](Operand &operand) { waitForFragments(operand); });
+  loadScales();
 }
 
 void GemmBody::pipelined() {
@@ -518,6 +630,7 @@ void GemmBody::pingPong() {
     if (isFirst) {
       barrier = opening;
       each(OperandPath::direct, [&](Operand &operand) { load(operand, operand.ahead); });
+      loadScales();
     }
     for (const Operand *operand : {&a, &b}) {
       for (const int read : operand->reads) {
@@ -573,6 +686,7 @@ void GemmBody::multiplyQuadrant(int halfA, int halfB) {
       matrix(slice, {halfA * rows + pair.row, halfB * columns + pair.column});
     }
   }
+  addPartialSums();
 }
 
 /// Until the loads of a group for step i + `ahead` have landed and this wave's reads are done; then
@@ -595,6 +709,7 @@ void GemmBody::quadrantsAhead() {
   const Synchronised second = meet(1, 0);
   loadHalf(a, 0, 0, stages);
   loadHalf(b, 0, 0, stages);
+  loadScales();
   readHalf(b, 1);
   prioritise(true);
   multiplyQuadrant(0, 0);
@@ -633,6 +748,7 @@ void GemmBody::pingPongQuadrants() {
       readHalf(b, 0);
       readHalf(b, 1);
       loadHalf(a, 1, 1, stages - 1);
+      loadScales();
     } else {
       loadHalf(a, 0, 0, stages);
       loadHalf(b, 0, 0, stages);
@@ -840,9 +956,9 @@ FragmentPair serpentine(int rows, int columns, int index) {
   return rowsOutside ? FragmentPair{outer, inner} : FragmentPair{inner, outer};
 }
 
-UnfinishedLoop gemmLoop(const Problem &problem, const GemmSchedule &schedule, const Target &target,
+UnfinishedLoop gemmLoop(const Gemm &gemm, const GemmSchedule &schedule, const Target &target,
                         const Region &region) {
-  GemmBody body(problem.gemm(), schedule, target);
+  GemmBody body(gemm, schedule, target);
   if (region.role != 0) {
     return body.shift();
   }

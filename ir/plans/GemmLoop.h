@@ -43,7 +43,7 @@
 
 namespace kw {
 
-UnfinishedLoop gemmLoop(const Problem &problem, const GemmSchedule &schedule, const Target &target,
+UnfinishedLoop gemmLoop(const Gemm &gemm, const GemmSchedule &schedule, const Target &target,
                         const Region &region);
 
 /// Fragment (row, column) of matrix instruction `index` of a slice: serpentine, so that neighbours

@@ -9,15 +9,18 @@
 
 namespace kw {
 
-/// A matrix like the result, or one row for all of its rows (bias).
+/// A matrix like the result, one row for all of its rows (bias, scales of b's columns), or one
+/// column (scales of a's rows, router weights).
 struct ResultInput {
   TileOperand operand = TileOperand::none;
   ElementType type = ElementType::bf16;
   bool oneRow = false;
   std::int64_t pitch = 0; ///< elements from row to row; c's is a run-time argument
+  bool oneColumn = false;
 };
-/// c where beta is not 0, then bias, aux and aux2 in the order of the epilogue's steps.
-Inline<ResultInput, 5> resultInputs(const Gemm &gemm);
+/// Scales of scale=row, c where beta is not 0, then bias, aux, aux2 and router weights in the order
+/// of the epilogue's steps.
+Inline<ResultInput, 7> resultInputs(const Gemm &gemm);
 
 /// Loads of one input for one fragment: of four neighbours along n with swapped operands, else of
 /// single elements, of which a bias has one for all rows. Through LDS: for one pass, as wide as the

@@ -15,7 +15,8 @@ struct Planner {
   KernelPlan (*plan)(const Problem &, const Schedule &, const Target &) = nullptr;
   UnfinishedLoop (*loop)(const Problem &, const Schedule &, const Target &,
                          const Region &) = nullptr;
-  /// nullptr: a generator that launches its kernels itself.
+  /// nullptr: a generator that launches its kernels itself, or a family that we generate no code
+  /// for.
   KernelInterface (*interface)(const Problem &, const Schedule &, const Target &) = nullptr;
   std::vector<std::pair<std::string, std::int64_t>> (*sizes)(const Problem &) = nullptr;
   /// Readable part of the kernel's name.
@@ -26,6 +27,8 @@ const Planner &gemmPlanner();
 const Planner &rmsNormPlanner();
 const Planner &tritonGemmPlanner();
 const Planner &attentionPlanner();
+const Planner &groupedGemmPlanner();
+const Planner &topKPlanner();
 
 template <typename T> constexpr T ceilDiv(T a, T b) { return (a + b - 1) / b; }
 

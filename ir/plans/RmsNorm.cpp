@@ -29,6 +29,9 @@ void addBuffers(const RmsNorm &norm, KernelPlan &plan) {
   if (norm.residual) {
     plan.buffers.push_back({"sum", BufferRole::output, bytes});
   }
+  if (norm.quantised) {
+    plan.buffers.push_back({"scale", BufferRole::output, norm.rows * 4});
+  }
 }
 
 /// Per workgroup, all rows and pieces; two passes list what is read again a second time.
@@ -57,6 +60,12 @@ void addTraffic(const RmsNorm &norm, const RmsNormSchedule &schedule, LaunchPlan
   add(TileOperand::y, true, rows, norm.outType);
   if (norm.residual) {
     add(TileOperand::sum, true, rows, norm.type);
+  }
+  if (norm.quantised) {
+    TileTraffic scale = launch.traffic.back();
+    scale.operand = TileOperand::scaleA;
+    scale.bytesPerRow = scale.pitchBytes = scale.vectorBytes = 4;
+    launch.traffic.push_back(scale);
   }
 }
 

@@ -29,6 +29,9 @@ PieceWork pieceWork(const RmsNorm &norm, int elements) {
   const int pack = narrow ? (elements + 1) / 2 : 0;
   PieceWork work;
   work.squares = unpack + elements + (norm.residual ? unpack + elements + pack + unpack : 0);
+  if (norm.quantised) { // the row's largest magnitude, of what the weights make of it
+    work.squares += elements + (norm.weight ? unpack + elements : 0);
+  }
   work.scale = unpack + elements + (norm.weight ? unpack + elements : 0) +
                (elementBytes(norm.outType) < 4 ? (elements + 1) / 2 : 0);
   return work;
@@ -154,10 +157,11 @@ UnfinishedLoop RmsNormBody::squares() {
 }
 
 UnfinishedLoop RmsNormBody::reduction() {
+  const int reductions = norm.quantised ? 2 : 1; // the sum, and the maximum
   ResourceUse use;
-  use.valu = use.issue = static_cast<float>(target.valuCycles * reduceInstructions);
+  use.valu = use.issue = static_cast<float>(target.valuCycles * reductions * reduceInstructions);
   TileOp reduce{TileOpKind::reduce};
-  reduce.count = reduceInstructions;
+  reduce.count = static_cast<std::int16_t>(reductions * reduceInstructions);
   int last = builder.add(reduce, use);
   const auto next = [&](TileOp op, const ResourceUse &opUse, int latency) {
     const int vertex = builder.add(op, opUse);
@@ -178,7 +182,7 @@ UnfinishedLoop RmsNormBody::reduction() {
     next(read, access, barrierCycles);
   }
   // Sum of the waves, mean, root.
-  const int root = vector(schedule.wavesPerRow + 2, 1, 0);
+  const int root = vector(reductions * (schedule.wavesPerRow + 2), reductions, 0);
   builder.depend(last, root,
                  schedule.wavesPerRow > 1 ? target.ldsLatencyCycles
                                           : reduceInstructions * target.valuCycles);

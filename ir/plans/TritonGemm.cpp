@@ -192,7 +192,7 @@ UnfinishedLoop loopOf(const Problem &problem, const Schedule &any, const Target 
   const Gemm &gemm = problem.gemm();
   const TritonGemmSchedule &schedule = triton(any);
   const TritonKernel kernel = tritonKernel(gemm, schedule, target);
-  UnfinishedLoop loop = gemmLoop(problem, similarSchedule(schedule, kernel), target, region);
+  UnfinishedLoop loop = gemmLoop(problem.gemm(), similarSchedule(schedule, kernel), target, region);
   if (region.kind == RegionKind::mainLoop) {
     int loads = 0;
     for (const TritonOperand *operand : {&kernel.a, &kernel.b}) {

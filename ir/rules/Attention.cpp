@@ -190,7 +190,7 @@ std::vector<Rule> tilingRules() {
          return fmt::format("the last of {} waves with {} columns each gets none of skv={}",
                             of(s).waves, of(s).tiling.columns, op(p).skv);
        }},
-      {"usefulSplits", reads({"columns", "waves", "splitKV"}),
+      {"usefulSplits", reads({"columns", "waves", "splitKV", "rowWaves"}),
        [](const Problem &p, const Schedule &s, const Target &) {
          return std::int64_t(of(s).split.kv - 1) * of(s).stepColumns() < op(p).skv;
        },
@@ -213,6 +213,13 @@ std::vector<Rule> tilingRules() {
        [](const Problem &p, const Schedule &s, const Target &) {
          return fmt::format("offsets within a tile reach {} elements; at most {} fit",
                             std::max(columnReach(p, s), queryReach(p)), mostReach);
+       }},
+      {"pendingPrefill", reads({"rowWaves", "lazyRescale"}),
+       [](const Problem &, const Schedule &s, const Target &) {
+         return of(s).rowWaves == 1 && !of(s).lazyRescale;
+       },
+       [](const Problem &, const Schedule &, const Target &) {
+         return std::string("prefill's decisions: not supported yet; rowwaves=1, lazy=0");
        }},
       {"columnRange", 0,
        [](const Problem &p, const Schedule &, const Target &) {

@@ -10,8 +10,8 @@ namespace kw {
 std::span<const Rule> gemmRules() {
   static const std::vector<Rule> all = [] {
     std::vector<Rule> list;
-    for (auto part : {gemmSupportRules, gemmTilingRules, gemmAccessRules, gemmSplitRules,
-                      gemmPipelineRules, gemmLdsRules, gemmMappingRules}) {
+    for (auto part : {gemmSupportRules, gemmTilingRules, gemmAccessRules, gemmScaleRules,
+                      gemmSplitRules, gemmPipelineRules, gemmLdsRules, gemmMappingRules}) {
       const std::vector<Rule> rules = part();
       list.insert(list.end(), rules.begin(), rules.end());
     }

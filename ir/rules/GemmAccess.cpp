@@ -116,13 +116,14 @@ std::string packingFact(const Problem &p, const Schedule &, const Target &) {
                              : "b=registers takes weights that were packed once (preshuffle=1)";
 }
 
-/// A step is made of whole blocks, and a lane's part of a fragment is one pack.
+/// A step is made of whole blocks, and a lane's part of a fragment is one pack or two.
 bool packedStepHolds(const Problem &p, const Schedule &s, const Target &) {
   const auto &tile = gemmOf(s).tiling;
   const PreshuffledLayout layout = preshuffledLayout(p.gemm());
   constexpr int lanes = 64;
-  return !p.gemm().preshuffle || (tile.k % layout.blockK() == 0 &&
-                                  tile.mfmaN * tile.mfmaK == lanes * layout.packElements());
+  const int pack = lanes * layout.packElements(), fragment = tile.mfmaN * tile.mfmaK;
+  return !p.gemm().preshuffle ||
+         (tile.k % layout.blockK() == 0 && (fragment == pack || fragment == 2 * pack));
 }
 
 std::string packedStepFact(const Problem &p, const Schedule &s, const Target &) {

@@ -19,6 +19,16 @@ using namespace gemmrules;
 constexpr int swizzlePeriod = 32; ///< rows after which every mask repeats
 constexpr int directChunk = 1024; ///< bytes between pads on the direct path
 
+/// Rows along k of 6-bit elements are read 12 bytes at a time, which must lie together.
+template <Which which> bool wholeReadsHold(const Problem &p, const Schedule &s, const Target &) {
+  const Gemm &g = p.gemm();
+  const bool kContiguous = which == Which::a ? g.aKContiguous() : g.bKContiguous() || g.preshuffle;
+  const auto &decided = operand<which>(s);
+  return kContiguous || bitWidth(which == Which::a ? g.aType : g.bType) != 6 ||
+         decided.layout == LdsLayout::plain ||
+         (decided.layout == LdsLayout::padding && decided.path == OperandPath::lds);
+}
+
 /// A swizzle that moves nothing and a padding that adds nothing are the plain layout again.
 template <Which which> bool layoutHolds(const Problem &p, const Schedule &s, const Target &) {
   const OperandTile tile = tileOf<which>(p, s);
@@ -53,6 +63,13 @@ template <Which which> std::string layoutFact(const Problem &p, const Schedule &
                      tile.rows, tile.layout.rowBytes);
 }
 
+template <Which which>
+std::string wholeReadsFact(const Problem &, const Schedule &, const Target &) {
+  return fmt::format("6-bit elements of {} with rows along k are read 12 bytes at a time, which "
+                     "this layout moves apart; plain, or padding on the lds path, doesn't",
+                     label<which>);
+}
+
 // ---- Capacity ----
 
 std::int64_t stageBytes(const Problem &p, const Schedule &s) {
@@ -81,6 +98,8 @@ std::vector<Rule> gemmLdsRules() {
   return {
       {"layoutA", reads({"tileM", "tileK", "aPath", "aLayout"}), layoutHolds<a>, layoutFact<a>},
       {"layoutB", reads({"tileN", "tileK", "bPath", "bLayout"}), layoutHolds<b>, layoutFact<b>},
+      {"wholeReadsA", reads({"aPath", "aLayout"}), wholeReadsHold<a>, wholeReadsFact<a>},
+      {"wholeReadsB", reads({"bPath", "bLayout"}), wholeReadsHold<b>, wholeReadsFact<b>},
       {"ldsCapacity",
        reads({"tileM", "tileN", "tileK", "wavesM", "wavesN", "wavesK", "mfmaM", "mfmaN", "aPath",
               "bPath", "aLayout", "bLayout", "aVector", "bVector", "epilogue", "stages"}),

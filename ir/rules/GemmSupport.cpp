@@ -1,42 +1,57 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a GEMM problem may ask for that no kernel of ours computes yet, by name. A row goes away
-// when codegen learns the feature.
+// What a GEMM problem may ask for that no kernel of ours could do on the target, by name. What is a
+// matter of code generation alone is in EmissionLimits.h.
 #include "ir/PreshuffledLayout.h"
 #include "ir/plans/GemmInterface.h"
 #include "ir/rules/Rules.h"
 
-#include <array>
+#include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace kw {
 namespace {
 
-bool isHalf(ElementType type) { return type == ElementType::f16 || type == ElementType::bf16; }
-
-/// Operands whose matrix instructions codegen emits.
-bool hasMatrixKernels(ElementType type) {
-  return isHalf(type) || type == ElementType::f32 || type == ElementType::i8;
-}
-
-/// Results that leave the registers: sums of integers as they are, without an epilogue, or all as
-/// f32 first.
-bool hasStores(const Gemm &gemm) {
-  if (gemm.outType == ElementType::i32) {
-    return gemm.accType == ElementType::i32 && gemm.alpha == 1 && gemm.beta == 0 &&
-           gemm.epilogue.empty();
-  }
-  return isHalf(gemm.outType) || gemm.outType == ElementType::f32;
-}
-
-/// Blocks are whole along k, and a lane's part of a matrix operand has 16 bytes.
-bool hasPackedKernels(const Gemm &gemm) {
-  return (isHalf(gemm.bType) || gemm.bType == ElementType::i8) &&
-         gemm.k % preshuffledLayout(gemm).blockK() == 0;
-}
-
 const Gemm &gemm(const Problem &problem) { return problem.gemm(); }
+
+/// Blocks are whole along k, and a lane's part of a matrix operand has 16 bytes, once or twice.
+bool canBePacked(const Gemm &gemm) {
+  const int bits = bitWidth(gemm.bType);
+  return (bits == 16 || bits == 8 || bits == 4) && gemm.k % preshuffledLayout(gemm).blockK() == 0;
+}
+
+bool hasInstruction(const Gemm &gemm, const Target &target) {
+  return std::ranges::any_of(target.matrixInstructions, [&](const MatrixInstruction &row) {
+    return row.a == gemm.aType && row.b == gemm.bType;
+  });
+}
+
+/// f8f6f4 with 128 elements of k has a form with scales. [gfx950.md 2.1]
+bool hasScaledInstruction(const Gemm &gemm, const Target &target) {
+  return findMatrixInstruction(target, 16, 16, 128, gemm.aType, gemm.bType) != nullptr;
+}
+
+bool hasScale(const Gemm &gemm, ScaleMode mode) {
+  return gemm.aScale == mode || gemm.bScale == mode;
+}
+
+/// Rows that begin within a byte could not be addressed: bits that divide every row's start.
+template <bool isA> std::int64_t rowBits(const Gemm &g) {
+  const bool kContiguous = isA ? g.aKContiguous() : g.bKContiguous();
+  const std::int64_t extent = kContiguous ? g.k : isA ? g.m : g.n;
+  const std::int64_t stride = g.batch > 1 ? (isA ? g.sa : g.sb) : 0;
+  return std::gcd(std::gcd(extent, isA ? g.lda : g.ldb), stride) *
+         bitWidth(isA ? g.aType : g.bType);
+}
+
+/// k in whole scales: a part of a block would stand in two steps.
+int scaleGranule(const Gemm &gemm) {
+  return hasScale(gemm, ScaleMode::block128) ? scaleBlock
+         : hasScale(gemm, ScaleMode::mx)     ? mxBlock
+                                             : 1;
+}
 
 std::vector<Rule> makeRules() {
   return {
@@ -48,52 +63,53 @@ std::vector<Rule> makeRules() {
          return fmt::format("batch={} is not supported; supported: 1 to {}", gemm(p).batch,
                             largestBatch);
        }},
-      {"notSupported.operandTypes", 0,
-       [](const Problem &p, const Schedule &, const Target &) {
-         return hasMatrixKernels(gemm(p).aType) && gemm(p).aType == gemm(p).bType;
+      {"notSupported.operands", 0,
+       [](const Problem &p, const Schedule &, const Target &t) {
+         return hasInstruction(gemm(p), t);
        },
-       [](const Problem &p, const Schedule &, const Target &) {
-         return fmt::format("operand types {} and {} are not supported yet; supported: f32, f16, "
-                            "bf16 or i8 for both",
+       [](const Problem &p, const Schedule &, const Target &t) {
+         return fmt::format("{} has no matrix instruction for {} and {}", t.name,
                             name(gemm(p).aType), name(gemm(p).bType));
        }},
-      {"notSupported.outType", 0,
-       [](const Problem &p, const Schedule &, const Target &) { return hasStores(gemm(p)); },
-       [](const Problem &p, const Schedule &, const Target &) {
-         return fmt::format("out={} of {} sums is not supported yet; supported: {}",
-                            name(gemm(p).outType), name(gemm(p).accType),
-                            gemm(p).accType == ElementType::i32
-                                ? "f16 bf16 f32, and i32 without alpha, beta and epilogue"
-                                : "f16 bf16 f32");
-       }},
-      {"notSupported.scale", 0,
-       [](const Problem &p, const Schedule &, const Target &) {
-         return gemm(p).aScale == ScaleMode::none && gemm(p).bScale == ScaleMode::none;
+      {"notSupported.scaledInstruction", 0,
+       [](const Problem &p, const Schedule &, const Target &t) {
+         return !hasScale(gemm(p), ScaleMode::mx) || !hasInstruction(gemm(p), t) ||
+                hasScaledInstruction(gemm(p), t);
        },
-       [](const Problem &, const Schedule &, const Target &) {
-         return std::string("scaled operands are not supported yet; supported: scale=none");
+       [](const Problem &p, const Schedule &, const Target &t) {
+         return fmt::format("scale=mx needs a scaled matrix instruction, which {} has not for {} "
+                            "and {}",
+                            t.name, name(gemm(p).aType), name(gemm(p).bType));
        }},
-      {"notSupported.quant", 0,
+      {"notSupported.wholeBytes", 0,
        [](const Problem &p, const Schedule &, const Target &) {
-         return gemm(p).epilogue.empty() || gemm(p).epilogue.back().kind != EpilogueKind::quant;
+         return rowBits<true>(gemm(p)) % 8 == 0 &&
+                (gemm(p).preshuffle || rowBits<false>(gemm(p)) % 8 == 0);
        },
        [](const Problem &p, const Schedule &, const Target &) {
-         return fmt::format(
-             "epilogue step quant:{} is not supported yet; supported: bias silu gelu "
-             "relu mul add",
-             name(gemm(p).epilogue.back().type));
+         return fmt::format("rows of {} and {} begin within a byte; supported: contiguous sizes "
+                            "and strides that are multiples of 2 (4-bit) and 4 (6-bit elements)",
+                            name(gemm(p).aType), name(gemm(p).bType));
+       }},
+      {"notSupported.scaleBlocks", 0,
+       [](const Problem &p, const Schedule &, const Target &) {
+         return gemm(p).k % scaleGranule(gemm(p)) == 0;
+       },
+       [](const Problem &p, const Schedule &, const Target &) {
+         return fmt::format("k={} ends within a scale; supported: multiples of {}", gemm(p).k,
+                            scaleGranule(gemm(p)));
        }},
       {"notSupported.preshuffle", 0,
        [](const Problem &p, const Schedule &, const Target &) {
-         return !gemm(p).preshuffle || hasPackedKernels(gemm(p));
+         return !gemm(p).preshuffle || canBePacked(gemm(p));
        },
        [](const Problem &p, const Schedule &, const Target &) {
          return fmt::format(
-             "preshuffle=1 of {} with k={} is not supported; supported: f16 and bf16 "
-             "with k a multiple of 32, i8 with one of 64",
+             "preshuffle=1 of {} with k={} is not supported; supported: 16-bit types "
+             "with k a multiple of 32, 8-bit ones of 64, 4-bit ones of 128",
              name(gemm(p).bType), gemm(p).k);
        }},
-      // Not a matter of time: without ds_read_*_tr a column-major fragment has no fast path.
+      // Without ds_read_*_tr a column-major fragment has no fast path.
       {"notSupported.transposingRead", 0,
        [](const Problem &p, const Schedule &, const Target &t) {
          const bool bAsItIs = gemm(p).bKContiguous() || gemm(p).preshuffle;

@@ -30,9 +30,10 @@ std::int64_t largestTile(std::int64_t size, std::int64_t smallest) {
 }
 std::int64_t largestTileM(const Problem &p) { return largestTile(p.gemm().m, 16); }
 std::int64_t largestTileN(const Problem &p) { return largestTile(p.gemm().n, 64); }
-/// The smallest step of the fast 16x16 instructions: 32 of 16 bits, 64 of 8.
+/// The smallest step of the fast 16x16 instructions: 32 of 16 bits, 64 of i8, 128 of narrow floats.
 std::int64_t largestTileK(const Problem &p) {
-  return largestTile(p.gemm().k, bitWidth(p.gemm().aType) <= 8 ? 64 : 32);
+  const ElementType type = p.gemm().aType;
+  return largestTile(p.gemm().k, bitWidth(type) > 8 ? 32 : isFloat(type) ? 128 : 64);
 }
 
 std::string tooLarge(std::string_view axis, std::int64_t tile, std::int64_t size,
@@ -49,11 +50,11 @@ const MatrixInstruction *instruction(const Problem &p, const Schedule &s, const 
                                p.gemm().bType);
 }
 
-/// One that does more k in the same time; nullptr: none.
+/// One that does more k a clock; nullptr: none.
 const MatrixInstruction *faster(const MatrixInstruction &row, const Target &t) {
   for (const MatrixInstruction &other : t.matrixInstructions) {
     if (other.m == row.m && other.n == row.n && other.a == row.a && other.b == row.b &&
-        other.k > row.k && other.cycles <= row.cycles) {
+        other.k * row.cycles > row.k * other.cycles) {
       return &other;
     }
   }

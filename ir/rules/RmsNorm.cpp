@@ -75,11 +75,6 @@ bool occupancyHolds(const Problem &p, const Schedule &s, const Target &t) {
 
 std::vector<Rule> makeRules() {
   return {
-      {"notSupported.quant", 0,
-       [](const Problem &p, const Schedule &, const Target &) { return !p.rmsnorm().quantised; },
-       [](const Problem &, const Schedule &, const Target &) {
-         return std::string("quant=fp8 is not supported yet; supported: quant=none");
-       }},
       {"usefulRows", reads({"rowsPerWorkgroup"}),
        [](const Problem &p, const Schedule &s, const Target &) {
          return norm(s).rowsPerWorkgroup <= powerOfTwoFrom(p.rmsnorm().rows);

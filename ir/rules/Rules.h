@@ -16,11 +16,14 @@ std::span<const Rule> gemmRules();
 std::span<const Rule> rmsNormRules();
 std::span<const Rule> tritonGemmRules();
 std::span<const Rule> attentionRules();
+std::span<const Rule> groupedGemmRules();
+std::span<const Rule> topKRules();
 
 /// Parts of gemmRules(), in this order.
-std::vector<Rule> gemmSupportRules();  ///< what codegen cannot do yet: the problem alone
+std::vector<Rule> gemmSupportRules();  ///< what no kernel on the target can do: the problem alone
 std::vector<Rule> gemmTilingRules();   ///< tile, waves, matrix instruction, grid
 std::vector<Rule> gemmAccessRules();   ///< path and width of the operands' loads
+std::vector<Rule> gemmScaleRules();    ///< scaled operands
 std::vector<Rule> gemmPipelineRules(); ///< prefetch, waits, epilogue, registers
 std::vector<Rule> gemmLdsRules();      ///< layouts and capacity of LDS
 std::vector<Rule> gemmMappingRules();  ///< order of tiles

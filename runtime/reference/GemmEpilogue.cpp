@@ -56,6 +56,8 @@ void apply(EpilogueKind kind, double other, Element &element) {
   case EpilogueKind::gelu:
     return element.activate(gelu, geluSlope, geluError);
   case EpilogueKind::quant:
+  case EpilogueKind::swiglu:
+  case EpilogueKind::weight:
     break;
   }
   assert(false && "checkReferenceCovers refuses quantised results");

@@ -34,6 +34,8 @@ std::vector<Axis> attentionAxes(const Problem &, const Target &) {
   axes.addNames("combine");
   axes.add("xcdRemap", {1, 0});
   axes.add("wavesPerSimd", {0});
+  axes.add("rowWaves", {1});
+  axes.add("lazyRescale", {0});
   return axes.take();
 }
 

@@ -74,7 +74,10 @@ std::vector<Axis> gemmAxes(const Problem &problem, const Target &target) {
   AxisList axes(Family::gemm);
   axes.add("tileM", {16, 32, 48, 64, 96, 128, 192, 256});
   axes.add("tileN", {16, 32, 48, 64, 96, 128, 192, 256});
-  axes.add("tileK", {32, 64, 128, 256});
+  // Narrow floats are multiplied 128 elements of k at a time, and 512 of 4 bits are 256 bytes.
+  const bool narrow = isFloat(gemm.aType) && bitWidth(gemm.aType) <= 8;
+  axes.add("tileK", narrow ? std::vector<std::int64_t>{64, 128, 256, 512}
+                           : std::vector<std::int64_t>{32, 64, 128, 256});
   axes.add("wavesM", {1, 2, 4, 8});
   axes.add("wavesN", {1, 2, 4, 8});
   axes.add("mfmaM", instructionSizes(gemm, target, &MatrixInstruction::m));

@@ -13,6 +13,8 @@ std::vector<Axis> gemmAxes(const Problem &problem, const Target &target);
 std::vector<Axis> rmsNormAxes(const Problem &problem, const Target &target);
 std::vector<Axis> tritonGemmAxes(const Problem &problem, const Target &target);
 std::vector<Axis> attentionAxes(const Problem &problem, const Target &target);
+std::vector<Axis> groupedGemmAxes(const Problem &problem, const Target &target);
+std::vector<Axis> topKAxes(const Problem &problem, const Target &target);
 
 /// Collects axes by the name of their decision; asserts that the decision exists.
 class AxisList {

@@ -39,22 +39,64 @@ const std::vector<std::string_view> problems{
     "attention b=4 hq=32 hkv=4 sq=1 skv=4096 d=128 dtype=bf16",
     "attention b=64 hq=64 hkv=8 sq=1 skv=9000 d=64 dtype=bf16",
     "attention b=1 hq=16 hkv=1 sq=7 skv=30000 d=128 dtype=f16 mask=causal lse=1",
+    "gemm m=4096 n=4096 k=4096 dtype=fp8 b=nk",
+    "gemm m=2048 n=7168 k=2048 dtype=fp8 scale=block128 b=nk",
+    "gemm m=512 n=4096 k=4096 dtype=mxfp8 b=nk epilogue=bias,quant:fp8",
+    "gemm m=4096 n=2048 k=4096 dtype=mxfp6",
+    "gemm m=64 n=8192 k=8192 dtype=mxfp4 b=nk preshuffle=1",
+    "gemm m=1000 n=4096 k=4096 dtype=i8 scale=row b=nk",
+    "gemm m=256 n=4096 k=4096 adtype=fp8 bdtype=mxfp4 b=nk",
+    "grouped_gemm groups=8 tokens=4096 topk=2 n=4096 k=4096 b=nk",
+    "grouped_gemm groups=256 tokens=16 topk=8 n=4096 k=7168 dtype=fp8 scale=block128 b=nk "
+    "epilogue=swiglu",
+    "grouped_gemm groups=128 tokens=8192 topk=4 n=2880 k=2880 routing=zipf:1.2 b=nk "
+    "epilogue=weight",
+    "rmsnorm rows=4096 cols=4096 quant=fp8",
+    "topk rows=4096 cols=32768 k=64",
+    "topk rows=8 cols=131072 k=2048 dtype=bf16",
 };
+
+/// The decisions of a product, of one matrix or of groups; nullptr: another family.
+GemmSchedule *productOf(Schedule &schedule) {
+  if (auto *grouped = std::get_if<GroupedGemmSchedule>(&schedule)) {
+    return &grouped->gemm;
+  }
+  return std::get_if<GemmSchedule>(&schedule);
+}
+
+const Gemm *productOf(const Problem &problem) {
+  return problem.family() == Family::gemm          ? &problem.gemm()
+         : problem.family() == Family::groupedGemm ? &problem.groupedGemm().product
+                                                   : nullptr;
+}
 
 /// A legal schedule to start from: the default, or the first of some tiles.
 Schedule firstLegal(const Problem &problem, const Target &target) {
   Schedule start = defaultSchedule(problem.family());
+  GemmSchedule *schedule = productOf(start);
+  const Gemm *gemm = productOf(problem);
+  if (schedule && bitWidth(gemm->aType) <= 8) {
+    schedule->tiling.mfmaK = isFloat(gemm->aType) ? 128 : 64;
+    schedule->tiling.k = 128;
+  }
+  if (schedule && gemm->preshuffle) {
+    schedule->b = {OperandPath::registers, LdsLayout::swizzle, 16};
+  }
+  if (schedule && gemm->aType == ElementType::fp6) {
+    schedule->a = schedule->b = {OperandPath::lds, LdsLayout::padding, 16};
+  }
   for (const int tile : {128, 64, 32, 16}) {
     for (const int wavesM : {2, 1}) {
       if (isLegal(problem, start, target)) {
         return start;
       }
-      auto &tiling = std::get<GemmSchedule>(start).tiling;
-      tiling.m = tile;
-      tiling.wavesM = wavesM;
-      tiling.wavesN = 4 / wavesM;
+      schedule->mapping.groupM = 0; // of use for a single row of tiles too
+      schedule->tiling.m = tile;
+      schedule->tiling.wavesM = wavesM;
+      schedule->tiling.wavesN = 4 / wavesM;
     }
   }
+  EXPECT_TRUE(isLegal(problem, start, target)) << print(problem) << " " << print(start);
   return start;
 }
 
@@ -118,9 +160,8 @@ TEST(CostModel, NoEstimateBeatsTheRoofline) {
   for (const std::string_view text : problems) {
     const Problem problem = problemOf(text);
     double bound = compulsoryBytes(problem) / target.hbmBytesPerSecond;
-    if (problem.family() == Family::gemm) {
-      const Gemm &gemm = problem.gemm();
-      bound = std::max(bound, flops(problem) / peakFlops(target, gemm.aType, gemm.bType));
+    if (const Gemm *gemm = productOf(problem)) {
+      bound = std::max(bound, flops(problem) / peakFlops(target, gemm->aType, gemm->bType));
     }
     CostModel model(problem, target);
     for (const Schedule &schedule : randomSchedules(problem, target, 60, random)) {

@@ -252,10 +252,46 @@ def test_launch_saves_outside_only_where_the_user_says(kw, small_norm):
 
 
 def test_nothing_legal(kw):
-    answer = kw("estimate", "gemm m=64 n=64 k=64 dtype=fp8", "--json")
+    answer = kw("estimate", "gemm m=64 n=64 k=64 adtype=f16 bdtype=bf16", "--json")
     assert answer.status == 3
     assert answer.json()["error"]["kind"] == "nothing_legal"
     answer.one_line_error("nothing is legal")
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        "gemm m=64 n=64 k=128 dtype=mxfp4",
+        "rmsnorm rows=8 cols=64 quant=fp8",
+        "grouped_gemm groups=8 tokens=4 topk=2 n=64 k=64",
+        "topk rows=4 cols=64 k=2",
+    ],
+)
+def test_estimated_before_it_can_be_compiled(kw, problem):
+    estimate = kw("estimate", problem, "--json").json()
+    assert estimate["time_us"] > 0 and estimate["source"] == "model"
+    assert kw("space", problem, "--json").json()["legal"] > 0
+    for command in (
+        ["compile", problem, "-o", "out"],
+        ["tune", problem, "--quiet"],
+        ["export", "inductor", problem, "--out", "bundle"],
+    ):
+        answer = kw(*command)
+        assert answer.status in (1, 2)
+        answer.one_line_error("cannot be compiled")
+
+
+def test_routing_files_are_read(kw):
+    (kw.folder / "rows.txt").write_text("4 0 2\n2 0 0 0 0\n")
+    problem = "grouped_gemm groups=8 tokens=4 topk=2 n=64 k=64 routing=file:rows.txt"
+    assert kw("estimate", problem, "--json").json()["problem"].endswith("routing=file:rows.txt")
+    (kw.folder / "rows.txt").write_text("4 0 2")
+    answer = kw("estimate", problem, "--json")
+    assert answer.status == 2
+    answer.one_line_error("rows.txt: 3 numbers of rows for groups=8")
+    answer = kw("estimate", problem.replace("rows.txt", "none.txt"))
+    assert answer.status == 2
+    answer.one_line_error("none.txt")
 
 
 @pytest.mark.parametrize("name", "simulate replay study report compare store".split())

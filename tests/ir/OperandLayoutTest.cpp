@@ -350,5 +350,107 @@ TEST(OperandLayout, StepsCoverKOnceWithTheShortStepFirst) {
   }
 }
 
+struct NarrowCase {
+  ElementType type;
+  int mfma, tileK; ///< of 16x16x128 or 32x32x64
+};
+
+GemmSchedule narrowSchedule(const NarrowCase &c, OperandPath path, LdsLayout layout) {
+  GemmSchedule result = schedule(64, c.tileK, c.mfma, layout, path);
+  result.tiling.mfmaK = c.mfma == 16 ? 128 : 64;
+  return result;
+}
+
+/// What a lane of f8f6f4 holds, from gfx950.md 2.3: element `e` of its 32.
+int elementK(const NarrowCase &c, int group, int e) {
+  const int groups = 64 / c.mfma;
+  return bitWidth(c.type) == 8 ? e / 16 * 16 * groups + 16 * group + e % 16 : 32 * group + e;
+}
+
+TEST(OperandLayout, NarrowFragmentsHoldTheElementsOfTheInstruction) {
+  using enum ElementType;
+  for (const NarrowCase c : {NarrowCase{fp8, 16, 128},
+                             {fp8, 32, 128},
+                             {fp6, 16, 128},
+                             {fp6, 32, 128},
+                             {fp4, 16, 256},
+                             {fp4, 32, 128}}) {
+    const auto tile =
+        operandTile(problem(true, c.type), narrowSchedule(c, OperandPath::lds, LdsLayout::plain),
+                    TileOperand::b);
+    const int bits = bitWidth(c.type);
+    EXPECT_EQ(tile.layout.rowBytes, c.tileK * bits / 8);
+    EXPECT_EQ(tile.registersPerFragment(), bits); // 32 elements
+    EXPECT_EQ(tile.reads * tile.readBytes, 32 * bits / 8);
+    for (int lane = 0; lane < 64; ++lane) {
+      for (int byte = 0; byte < 32 * bits / 8; ++byte) {
+        const std::int64_t at =
+            fragmentAddress(tile, 1, tile.fragments - 1, 1 % tile.slices, byte / tile.readBytes, lane) +
+            byte % tile.readBytes;
+        const int row = 64 - c.mfma + lane % c.mfma; // the second wave's last fragment
+        const int k =
+            1 % tile.slices * tile.fragmentK + elementK(c, lane / c.mfma, byte * 8 / bits);
+        // 6-bit elements cross bytes: their group of four begins on one.
+        const int within = bits == 6 ? byte % 3 : 0;
+        ASSERT_EQ(at, row * tile.layout.rowBytes +
+                          (bits == 6 ? (k / 4 * 4) * bits / 8 + within : k * bits / 8))
+            << name(c.type) << " " << c.mfma << " lane " << lane << " byte " << byte;
+      }
+    }
+  }
+}
+
+/// After the turn a lane holds one column of the rows that its group of 16 lanes has read.
+TEST(OperandLayout, TransposingReadsOfNarrowElementsCoverTheFragment) {
+  using enum ElementType;
+  for (const NarrowCase c : {NarrowCase{fp8, 16, 128},
+                             {fp8, 32, 128},
+                             {fp6, 16, 128},
+                             {fp6, 32, 64},
+                             {fp4, 16, 128},
+                             {fp4, 32, 128}}) {
+    const auto tile =
+        operandTile(problem(false, c.type), narrowSchedule(c, OperandPath::lds, LdsLayout::plain),
+                    TileOperand::b);
+    const int bits = bitWidth(c.type);
+    const int rowsOfRead = tile.readBytes * 8 / bits;
+    EXPECT_EQ(tile.reads * rowsOfRead, 32);
+    for (int lane = 0; lane < 64; ++lane) {
+      const int columnGroups = c.mfma / 16, kGroup = lane / 16 / columnGroups;
+      for (int read = 0; read < tile.reads; ++read) {
+        const std::int64_t at = fragmentAddress(tile, 0, 0, 0, read, lane);
+        const int perRow = 16 / rowsOfRead;
+        const int k = elementK(c, kGroup, read * rowsOfRead) + lane % 16 / perRow;
+        const int column = lane / 16 % columnGroups * 16;
+        ASSERT_EQ(at, k * tile.layout.rowBytes + column * bits / 8 + lane % perRow * tile.readBytes)
+            << name(c.type) << " " << c.mfma << " lane " << lane << " read " << read;
+      }
+    }
+  }
+}
+
+TEST(OperandLayout, PackedNarrowFragmentsAreWholeLoads) {
+  using enum ElementType;
+  for (const NarrowCase c :
+       {NarrowCase{fp8, 16, 128}, {fp8, 32, 128}, {fp4, 16, 256}, {fp4, 32, 128}}) {
+    Gemm gemm = problem(true, c.type);
+    gemm.preshuffle = true;
+    const auto tile = operandTile(
+        gemm, narrowSchedule(c, OperandPath::registers, LdsLayout::swizzle), TileOperand::b);
+    EXPECT_EQ(tile.packsPerFragment(), bitWidth(c.type) == 8 ? 2 : 1);
+    EXPECT_EQ(tile.pieces, tile.fragments * tile.slices * tile.packsPerFragment());
+    const int elements = 128 / bitWidth(c.type);
+    for (int lane = 0; lane < 64; ++lane) {
+      for (int pack = 0; pack < tile.packsPerFragment(); ++pack) {
+        const std::int64_t at = packedAddress(tile, 0, 1, 0, lane, pack);
+        EXPECT_EQ(at % 16, 0);
+        EXPECT_EQ(at, tile.packed.index(c.mfma + lane % c.mfma,
+                                        elementK(c, lane / c.mfma, pack * elements)) *
+                          bitWidth(c.type) / 8);
+      }
+    }
+  }
+}
+
 } // namespace
 } // namespace kw

@@ -222,6 +222,27 @@ TEST(Space, IsNeverEmptyForAProblemThatIsSupported) {
                        " k=" + std::to_string(64 << round % 8) + " preshuffle=1" +
                        (round % 2 == 0 ? " dtype=i8 out=i32" : ""));
   }
+  for (const char *type : {"fp8", "bf8", "fp8 scale=none", "fp8 scale=row", "mxfp8", "mxfp6",
+                           "mxfp4", "i8 scale=row"}) {
+    for (const char *size : {"m=1 n=32 k=32", "m=17 n=96 k=512 b=nk", "m=96 n=128 k=256 a=km",
+                             "m=300 n=64 k=1024 b=nk epilogue=bias,quant:fp8"}) {
+      problems.push_back(std::string("gemm ") + size + " dtype=" + type);
+    }
+    problems.push_back(std::string("grouped_gemm groups=16 tokens=100 topk=3 n=256 k=512 "
+                                   "epilogue=swiglu dtype=") +
+                       type);
+  }
+  for (const char *text :
+       {"gemm m=64 n=256 k=512 dtype=fp8 scale=block128",
+        "gemm m=1 n=8 k=128 dtype=i8 scale=block128",
+        "gemm m=64 n=256 k=512 dtype=mxfp4 preshuffle=1",
+        "gemm m=8 n=8 k=64 dtype=fp8 preshuffle=1", "gemm m=64 n=64 k=64 adtype=fp8 bdtype=mxfp4",
+        "rmsnorm rows=7 cols=4096 quant=fp8",
+        "grouped_gemm groups=256 tokens=1 topk=8 n=2048 k=7168 dtype=fp8 scale=block128 b=nk",
+        "grouped_gemm groups=1 tokens=1 topk=1 n=1 k=1", "topk rows=1 cols=1 k=1",
+        "topk rows=1000 cols=131072 k=2048 dtype=bf16 index=i32", "topk rows=3 cols=7 k=7"}) {
+    problems.push_back(text);
+  }
   for (const std::string &problem : problems) {
     EXPECT_GT(Space(*parseProblem(problem), gfx950()).size(), 0u) << problem;
   }
@@ -230,20 +251,21 @@ TEST(Space, IsNeverEmptyForAProblemThatIsSupported) {
 }
 
 TEST(Space, OfAnUnsupportedProblemIsEmptyAndSaysWhy) {
-  const Space space(*parseProblem("gemm m=64 n=64 k=64 dtype=fp8"), gfx950());
+  const Space space(*parseProblem("gemm m=64 n=64 k=64 adtype=f16 bdtype=bf16"), gfx950());
   EXPECT_EQ(space.size(), 0u);
   const SpaceCount count = space.count();
   const auto first = std::ranges::find_if(count.rules, [](const auto &r) { return r.removed > 0; });
   ASSERT_NE(first, count.rules.end());
-  EXPECT_EQ(first->rule, "notSupported.operandTypes");
+  EXPECT_EQ(first->rule, "notSupported.operands");
   EXPECT_EQ(first->removed, count.raw);
   EXPECT_TRUE(space.sample(5, 0).empty());
 }
 
 TEST(Space, HasOneAxisADecisionOfUsefulValues) {
-  for (const char *text :
-       {"gemm m=4096 n=4096 k=4096", "gemm m=4096 n=4096 k=4095 dtype=i8",
-        "rmsnorm rows=64 cols=5120", "attention b=2 hq=8 hkv=2 sq=1 skv=999 d=64"}) {
+  for (const char *text : {"gemm m=4096 n=4096 k=4096", "gemm m=4096 n=4096 k=4095 dtype=i8",
+                           "gemm m=64 n=64 k=64 dtype=mxfp4", "rmsnorm rows=64 cols=5120",
+                           "attention b=2 hq=8 hkv=2 sq=1 skv=999 d=64", "topk rows=8 cols=64 k=3",
+                           "grouped_gemm groups=8 tokens=100 topk=2 n=512 k=512"}) {
     const Problem problem = *parseProblem(text);
     std::set<int> seen;
     for (const Axis &axis : spaceAxes(problem, gfx950())) {

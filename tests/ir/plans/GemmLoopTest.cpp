@@ -26,7 +26,7 @@ Problem squareProblem(bool bKContiguous = true) {
 }
 
 LoopGraph graphOf(const Problem &problem, const GemmSchedule &schedule, RegionKind region) {
-  UnfinishedLoop loop = gemmLoop(problem, schedule, gfx950(), {region});
+  UnfinishedLoop loop = gemmLoop(problem.gemm(), schedule, gfx950(), {region});
   return loop.builder.finish(loop.order);
 }
 
@@ -274,7 +274,7 @@ TEST(GemmLoop, BodiesInQuadrants) {
 TEST(GemmLoop, LoadDistanceIsFromTheLoadToItsWait) {
   const auto distance = [](GemmSchedule schedule) {
     UnfinishedLoop loop =
-        gemmLoop(squareProblem(), schedule, gfx950(), {RegionKind::mainLoop, 0, 0});
+        gemmLoop(squareProblem().gemm(), schedule, gfx950(), {RegionKind::mainLoop, 0, 0});
     return loop.builder.totals(loop.order).loadDistance;
   };
   EXPECT_EQ(distance(small(direct, direct, 2, 1)), 1);
@@ -612,7 +612,7 @@ TEST(GemmLoop, TotalsAreThoseOfTheGraph) {
     for (const RegionKind region :
          {RegionKind::prologue, RegionKind::mainLoop, RegionKind::epilogue}) {
       const LoopGraph loop = graphOf(problem, schedule, region);
-      UnfinishedLoop again = gemmLoop(problem, schedule, gfx950(), {region});
+      UnfinishedLoop again = gemmLoop(problem.gemm(), schedule, gfx950(), {region});
       const LoopTotals totals = again.builder.totals(again.order);
       EXPECT_EQ(totals.recurrenceInterval, loop.recurrenceInterval);
       EXPECT_EQ(totals.length, loop.length);

@@ -54,24 +54,56 @@ TEST(GemmRules, UnsupportedFeaturesAreNamed) {
   EXPECT_THAT(only("gemm m=64 n=64 k=64 batch=65536"),
               HasSubstr("notSupported.batch: batch=65536"));
   EXPECT_THAT(only("gemm m=64 n=64 k=64 adtype=f32 bdtype=f16"),
-              HasSubstr("notSupported.operandTypes"));
+              HasSubstr("notSupported.operands"));
   EXPECT_THAT(only("gemm m=64 n=64 k=64 adtype=f16 bdtype=bf16"), HasSubstr("f16 and bf16"));
-  EXPECT_THAT(only("gemm m=64 n=64 k=64 out=i8"), HasSubstr("notSupported.outType: out=i8"));
-  EXPECT_THAT(
-      fact("gemm m=64 n=64 k=64 dtype=i8 out=i32 alpha=2", "gemm.1:", "notSupported.outType"),
-      HasSubstr("out=i32"));
-  EXPECT_THAT(fact("gemm m=64 n=64 k=64 epilogue=bias,quant:fp8", "gemm.1:", "notSupported.quant"),
-              HasSubstr("quant:fp8"));
+  EXPECT_THAT(only("gemm m=64 n=64 k=64 adtype=bf16 bdtype=mxfp4"), HasSubstr("bf16 and fp4"));
   EXPECT_THAT(only("gemm m=64 n=64 k=72 preshuffle=1"), HasSubstr("notSupported.preshuffle"));
-  EXPECT_EQ(
-      checkLegal(*parseProblem("gemm m=64 n=64 k=64 dtype=mxfp4"), GemmSchedule(), gfx950()).size(),
-      2u); // types and scale
+  EXPECT_THAT(only("gemm m=64 n=64 k=128 dtype=mxfp6 preshuffle=1"), HasSubstr("of fp6"));
+  EXPECT_THAT(only("gemm m=64 n=64 k=200 dtype=fp8 scale=block128"),
+              HasSubstr("notSupported.scaleBlocks: k=200 ends within a scale"));
+  EXPECT_THAT(only("gemm m=64 n=63 k=64 dtype=mxfp4"), HasSubstr("notSupported.wholeBytes"));
+  EXPECT_THAT(only("gemm m=64 n=62 k=64 dtype=mxfp6"), HasSubstr("notSupported.wholeBytes"));
   const Target &gfx942 = **findTarget("gfx942");
   for (const char *order : {"a=mk b=kn", "a=km b=nk"}) {
     EXPECT_THAT(fact(std::string("gemm m=64 n=64 k=64 ") + order,
                      "gemm.1:", "notSupported.transposingRead", gfx942),
                 HasSubstr("gfx942 has not"));
   }
+}
+
+TEST(GemmRules, ScaledOperands) {
+  const char *mx = "gemm m=4096 n=4096 k=4096 dtype=mxfp8 b=nk";
+  const char *blocks = "gemm m=4096 n=4096 k=4096 dtype=fp8 scale=block128 b=nk";
+  const char *sixBits = "gemm m=4096 n=4096 k=4096 dtype=mxfp6";
+  for (const auto &[problem, schedule] :
+       std::initializer_list<std::pair<const char *, const char *>>{
+           {mx, "gemm.1:tile=256x256x128,waves=2x4,mfma=16x16x128,schedule=interleaved"},
+           {"gemm m=4096 n=4096 k=4096 dtype=mxfp4 b=nk preshuffle=1",
+            "gemm.1:tile=128x256x256,waves=2x4,mfma=16x16x128,b=registers,prefetch=1"},
+           {"gemm m=4096 n=4096 k=4096 dtype=fp8 b=nk preshuffle=1",
+            "gemm.1:tile=64x128x128,mfma=16x16x128,b=registers"},
+           {blocks, "gemm.1:tile=128x128x128,mfma=16x16x128"},
+           {sixBits, "gemm.1:tile=128x128x128,mfma=16x16x128,a=lds,b=lds,lb=padding"}}) {
+    const auto violations = checkLegal(*parseProblem(problem), *parseSchedule(schedule), gfx950());
+    EXPECT_TRUE(violations.empty()) << problem << " " << schedule << ": " << violations.front().rule
+                                    << ": " << violations.front().message;
+  }
+  // 16x16x32 of fp8 has 64 elements of k a pass, 16x16x128 has 128.
+  EXPECT_THAT(fact("gemm m=64 n=64 k=64 dtype=fp8", "gemm.1:", "matrixInstruction"),
+              HasSubstr("v_mfma_f32_16x16x32_fp8_fp8 runs at half the rate of"));
+  EXPECT_THAT(fact(mx, "gemm.1:", "scaledInstruction"), HasSubstr("scale=mx with 16x16x32"));
+  EXPECT_THAT(fact(blocks, "gemm.1:tile=128x128x64,mfma=16x16x128", "blockSteps"),
+              HasSubstr("tile k=64 and 1 waves along k"));
+  EXPECT_THAT(fact(blocks, "gemm.1:acc=agpr", "blockSums"), HasSubstr("acc=vgpr"));
+  // A wave of 256 rows: 16 fragments of 16 rows, a load of four scales each, three steps.
+  EXPECT_THAT(fact(blocks, "gemm.1:tile=256x64x128,waves=1x4,mfma=16x16x128,stages=3,prefetch=2",
+                   "scaleLoads"),
+              HasSubstr("51 loads of scales in flight"));
+  EXPECT_THAT(fact(sixBits, "gemm.1:b=lds", "wholeReadsB"), HasSubstr("12 bytes at a time"));
+  EXPECT_EQ(fact(sixBits, "gemm.1:b=lds", "wholeReadsA"), "");
+  EXPECT_THAT(fact("gemm m=64 n=64 k=64 dtype=mxfp8 b=nk",
+                   "gemm.1:", "notSupported.operands", **findTarget("gfx942")),
+              HasSubstr("gfx942 has no matrix instruction for fp8 and fp8"));
 }
 
 TEST(GemmRules, SplitsFillIdleComputeUnits) {
