@@ -62,6 +62,29 @@ def test_one_kernel_serves_every_m(exported, tmp_path, name):
     assert len(set(launcher.names)) == 1 and len(launcher.names) == len(ROWS)
 
 
+LARGE = "gemm m=32 n=1024 k=4096 dtype=bf16 b=nk"
+LARGE_SCHEDULES = {
+    "stream-K": "grid=streamk",
+    "stream-K, atomic": "grid=streamk,reduce=atomic",
+    "stream-K, rows through LDS": "grid=streamk,epi=lds",
+    "rows through LDS": "epi=lds,splitk=4",
+}
+
+
+@pytest.mark.parametrize("name", LARGE_SCHEDULES)
+def test_shares_of_all_steps_serve_every_m(exported, name):
+    """As many workgroups as are resident, whatever m is: shares begin and end anywhere in a tile."""
+    tile = "gemm.1:tile=32x128x64,waves=1x2,xcd=0,group=1,"
+    launcher = exported(LARGE, tile + LARGE_SCHEDULES[name])
+    weight = integers(1024, 4096, seed=1)
+    for m in (1, 33):
+        x = integers(m, 4096, seed=m)
+        result = torch.ops.kernelwright.gemm(x, weight.t())
+        assert torch.equal(result, (x.double() @ weight.double().t()).to(BF16)), m
+    assert torch.ops.kernelwright.gemm(integers(0, 4096), weight.t()).shape == (0, 1024)
+    assert len(launcher.names) == 2
+
+
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_no_rows_launch_nothing(exported, name):
     launcher = exported(GEMM, SCHEDULES[name])
