@@ -240,7 +240,7 @@ TEST(CostModel, StreamKEndsWhereRoundsDoNotDivide) {
       "gemm.1:tile=256x256x64,waves=2x4,schedule=interleaved,grid=streamk";
   const std::string_view uneven = "gemm m=4352 n=4096 k=16384 dtype=bf16 b=nk";
   const std::string_view full = "gemm m=4096 n=4096 k=16384 dtype=bf16 b=nk";
-  EXPECT_LT(us(uneven, stream), 0.8 * us(uneven, tiles));
+  EXPECT_LT(us(uneven, stream), 0.9 * us(uneven, tiles));
   EXPECT_GT(us(uneven, stream), 17 / 16.0 * us(full, tiles));
   // With a short k partial sums cost more than an empty round.
   const std::string_view shallow = "gemm m=4352 n=4096 k=512 dtype=bf16 b=nk";
