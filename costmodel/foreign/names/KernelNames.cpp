@@ -45,6 +45,18 @@ const NameRow *rowOf(const KernelText &text) {
   return nullptr;
 }
 
+/// No name of a real kernel says 0; one that does tells nothing.
+void dropZeros(TileKernel &tile) {
+  for (std::optional<int> *value :
+       {&tile.tileM, &tile.tileN, &tile.tileK, &tile.waves, &tile.wavesM, &tile.wavesN,
+        &tile.wavesK, &tile.mfmaM, &tile.mfmaK, &tile.stages, &tile.prefetch, &tile.splitK,
+        &tile.workgroupsPerCu}) {
+    if (*value && **value <= 0) {
+      value->reset();
+    }
+  }
+}
+
 /// Columns complete what the name leaves open. Threads and split are the row's, not the kernel's
 /// name's; where both are told the name wins for the tile, the column for the split.
 void completeByColumns(const KernelText &text, TileKernel &tile) {
@@ -76,6 +88,7 @@ ReadKernel readKernel(const KernelText &text) {
       kernel.tile = *tile;
     }
   }
+  dropZeros(kernel.tile);
   kernel.identity = text.name.empty() ? kernel.generator : text.name;
   completeByColumns(text, kernel.tile);
   kernel.tile.picked = !kernel.tile.tileM || !kernel.tile.tileN;
