@@ -45,12 +45,10 @@ const NameRow *rowOf(const KernelText &text) {
   return nullptr;
 }
 
-/// No name of a real kernel says 0; one that does tells nothing.
+/// No real kernel has a tile or an instruction of size 0; a name that says so tells nothing.
 void dropZeros(TileKernel &tile) {
   for (std::optional<int> *value :
-       {&tile.tileM, &tile.tileN, &tile.tileK, &tile.waves, &tile.wavesM, &tile.wavesN,
-        &tile.wavesK, &tile.mfmaM, &tile.mfmaK, &tile.stages, &tile.prefetch, &tile.splitK,
-        &tile.workgroupsPerCu}) {
+       {&tile.tileM, &tile.tileN, &tile.tileK, &tile.mfmaM, &tile.mfmaK}) {
     if (*value && **value <= 0) {
       value->reset();
     }

@@ -194,15 +194,13 @@ TEST(ReadKernel, ColumnsCompleteTheName) {
 TEST(ReadKernel, ZerosInANameTellNothing) {
   KernelText text;
   text.generator = "opus";
-  text.name = "opus_gemm_256x64x64x64_3x1_0x0x0_0x0x0_wgpcu0";
+  text.name = "opus_gemm_256x64x64x64_3x1_0x0x0_0x0x0";
   const ReadKernel opus = readKernel(text);
   EXPECT_EQ(opus.tile.tileM, 64);
   EXPECT_FALSE(opus.tile.mfmaM);
-  EXPECT_FALSE(opus.tile.workgroupsPerCu);
-  text.name = "_ZN5aiter9x_tn_32x64_bk0_pf0E";
+  text.name = "_ZN5aiter9x_tn_32x64_bk0E";
   const ReadKernel assembly = readKernel(text);
   EXPECT_FALSE(assembly.tile.tileK);
-  EXPECT_FALSE(assembly.tile.prefetch);
 }
 
 TEST(ReadKernel, ALibraryThatDoesNotTellItsKernelPicks) {
