@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <llvm/MC/MCAsmInfo.h>
 #include <llvm/MC/MCContext.h>
 #include <llvm/MC/MCDisassembler/MCDisassembler.h>
@@ -67,6 +68,23 @@ Expected<std::unique_ptr<Disassembler>> Disassembler::create() {
   return result;
 }
 
+namespace {
+
+/// SDWA selectors that do not exist: LLVM 22 decodes them and crashes when it prints them.
+bool isBrokenSdwa(llvm::ArrayRef<std::uint8_t> bytes) {
+  std::uint32_t word = 0, sdwa = 0;
+  std::memcpy(&word, bytes.data(), 4);
+  std::memcpy(&sdwa, bytes.data() + 4, 4);
+  if (word >> 31 != 0 || (word & 0x1ff) != 0xf9) {
+    return false;
+  }
+  const bool isVop1 = word >> 25 == 0x3f, isVopc = word >> 25 == 0x3e;
+  return (sdwa >> 16 & 7) == 7 || (!isVop1 && (sdwa >> 24 & 7) == 7) ||
+         (!isVopc && ((sdwa >> 8 & 7) == 7 || (sdwa >> 11 & 3) == 3));
+}
+
+} // namespace
+
 unsigned Disassembler::decode(std::span<const std::uint8_t> bytes, std::uint64_t address,
                               llvm::MCInst &instruction) const {
   // LLVM 22 crashes where code ends before a literal (it has words for that, but nowhere to put
@@ -80,7 +98,7 @@ unsigned Disassembler::decode(std::span<const std::uint8_t> bytes, std::uint64_t
   std::uint64_t size = 0;
   const auto status =
       parts->disassembler->getInstruction(instruction, size, readable, address, llvm::nulls());
-  return status == llvm::MCDisassembler::Success && size <= bytes.size()
+  return status == llvm::MCDisassembler::Success && size <= bytes.size() && !isBrokenSdwa(readable)
              ? static_cast<unsigned>(size)
              : 0;
 }
