@@ -302,8 +302,12 @@ Value OperandAccess::shortStepOffset(TileBuilder &tiles, int number, Value lane,
 }
 
 bool OperandAccess::walksScalar() const {
-  return std::ranges::any_of(pieces,
-                             [](const Piece &piece) { return piece.rows > 0 && !piece.walksLane; });
+  // Fewer distances than this stay in SGPRs, which leaves LLVM's order of the loop as planned.
+  // Fitted: 7 fit beside k-contiguous operands, 6 spill where rows along k take their scalars too.
+  const std::ptrdiff_t heldDistances = tile.layout.rowsAlongK ? 5 : 8;
+  return std::ranges::count_if(pieces, [](const Piece &piece) {
+           return piece.rows > 0 && !piece.walksLane;
+         }) > heldDistances;
 }
 
 Value OperandAccess::walkTo(TileBuilder &tiles, int piece, Walk &walk, Value step, Value start) {

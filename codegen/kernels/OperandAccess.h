@@ -57,7 +57,8 @@ public:
 
   const OperandTile &layout() const { return tile; }
   const OperandSource &source() const { return from; }
-  /// Whether loads walk in the scalar offset from the step's on, which LLVM must not see through.
+  /// Whether so many loads walk in the scalar offset from the step's on that LLVM must not see
+  /// through it: it would keep an offset each.
   bool walksScalar() const;
   /// Byte offset in memory of element `k` (i32).
   mlir::Value alongK(TileBuilder &tiles, mlir::Value k) const;

@@ -38,7 +38,7 @@ TEST_P(EveryStrategy, HasOneTraceASeedWhateverTheJobs) {
 }
 
 TEST_P(EveryStrategy, HasNothingToAskInAnEmptySpace) {
-  const Space space(*parseProblem("gemm m=64 n=64 k=64 dtype=fp8"), gfx950());
+  const Space space(*parseProblem("gemm m=64 n=64 k=63 dtype=mxfp4"), gfx950());
   EXPECT_TRUE(make(GetParam(), space)->ask(10).empty());
 }
 
