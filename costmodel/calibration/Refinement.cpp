@@ -10,9 +10,9 @@
 namespace kw {
 namespace {
 
-// Variances of the calibration's out-of-fold errors by what two cases share, and the distance in
-// log2 of rows over which they stay alike. [fitted: means of products of errors of pairs of rows,
-// cross-validation of gemm_gfx950 of 2026-11-29; rounded]
+// Variances of the calibration's errors by what two cases share, and the distance in log2 of rows
+// over which they stay alike. [prior: set by hand; together an error of 8%. To be fitted to products
+// of out-of-fold errors of pairs of rows]
 constexpr double machineVariance = 0.0004;
 constexpr double groupVariance = 0.0012;
 constexpr double groupNearVariance = 0.0016;
