@@ -271,14 +271,13 @@ def test_estimated_before_it_can_be_compiled(kw, problem):
     estimate = kw("estimate", problem, "--json").json()
     assert estimate["time_us"] > 0 and estimate["source"] == "model"
     assert kw("space", problem, "--json").json()["legal"] > 0
-    for command in (
-        ["compile", problem, "-o", "out"],
-        ["tune", problem, "--quiet"],
-        ["export", "inductor", problem, "--out", "bundle"],
-    ):
+    for command in (["compile", problem, "-o", "out"], ["tune", problem, "--quiet"]):
         answer = kw(*command)
         assert answer.status in (1, 2)
         answer.one_line_error("cannot be compiled")
+    answer = kw("export", "inductor", problem, "--out", "bundle")
+    assert answer.status in (1, 2)
+    answer.one_line_error()  # nothing was ever tuned
 
 
 def test_routing_files_are_read(kw):
