@@ -159,6 +159,29 @@ def kernelwright(bundle):
     package.registry.clear()
 
 
+@pytest.fixture
+def on_emulator(kw_program, tmp_path, monkeypatch):
+    """on_emulator(what, ...): the bundle of `kw tune what ...` is loaded; every call of an operator must
+    find a kernel, which the launcher that comes back runs on the emulator."""
+    import kernelwright
+    from emulator_launcher import EmulatorLauncher
+
+    def load(*what):
+        run = subprocess.run(
+            [kw_program, "tune", *what, "--quiet", "--db", tmp_path / "kw.db", "--out", tmp_path / "bundle"],
+            capture_output=True, text=True,
+        )  # fmt: skip
+        assert run.returncode == 0, run.stdout + run.stderr
+        kernelwright.load(tmp_path / "bundle", strict=True)
+        launcher = EmulatorLauncher(kw_program, tmp_path, kernelwright, monkeypatch)
+        kernelwright.registry.launcher = launcher
+        return launcher
+
+    kernelwright.registry.clear()
+    yield load
+    kernelwright.registry.clear()
+
+
 @pytest.fixture(scope="session")
 def on_fake_gpu(tmp_path_factory):
     """on_fake_gpu("-m", "kernelwright.compile_rows", ...): runs Python in a process of its own, where

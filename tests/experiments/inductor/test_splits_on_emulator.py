@@ -5,11 +5,10 @@ atomically, splits of the cache of attention. One kernel, compiled once, runs ev
 the emulator, in strict mode; the rest is refused with the reason. Small integers: results are exact."""
 
 import json
-import subprocess
 
 import pytest
 import torch
-from test_model_on_emulator import BF16, EmulatorLauncher, integers
+from emulator_launcher import BF16, integers
 
 K, N = 512, 48
 GEMM = f"gemm m=32 n={N} k={K} dtype=bf16 b=nk"
@@ -25,25 +24,9 @@ ROWS = [1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100]
 
 
 @pytest.fixture
-def exported(kw_program, tmp_path, monkeypatch):
-    """exported(problem, schedule): a bundle of this one kernel, loaded; every call must find it."""
-    import kernelwright
-
-    def export(problem, schedule):
-        run = subprocess.run(
-            [kw_program, "tune", problem, "--schedule", schedule, "--quiet", "--json",
-             "--db", tmp_path / "kw.db", "--out", tmp_path / "bundle"],
-            capture_output=True, text=True,
-        )  # fmt: skip
-        assert run.returncode == 0, run.stdout + run.stderr
-        kernelwright.load(tmp_path / "bundle", strict=True)
-        launcher = EmulatorLauncher(kw_program, tmp_path, kernelwright, monkeypatch)
-        kernelwright.registry.launcher = launcher
-        return launcher
-
-    kernelwright.registry.clear()
-    yield export
-    kernelwright.registry.clear()
+def exported(on_emulator):
+    """exported(problem, schedule): a bundle of this one kernel, loaded."""
+    return lambda problem, schedule: on_emulator(problem, "--schedule", schedule)
 
 
 def guards_of(folder):
