@@ -5,6 +5,7 @@
 #include "ir/KernelPlan.h"
 #include "ir/Occupancy.h"
 #include "ir/rules/Registers.h"
+#include "ir/rules/RowWorkgroups.h"
 #include "ir/rules/Rules.h"
 
 #include <algorithm>
@@ -26,28 +27,9 @@ int elementBytes(const Problem &p) { return bitWidth(p.rmsnorm().type) / 8; }
 /// Bytes that divide every row's start and end.
 std::int64_t alignment(const Problem &p) { return p.rmsnorm().cols * elementBytes(p); }
 
-bool widthHolds(const Problem &p, const Schedule &s, const Target &) {
-  const int bytes = norm(s).vectorBytes;
-  return std::has_single_bit(static_cast<unsigned>(bytes)) && bytes >= elementBytes(p);
-}
-
-bool wavesHold(const Problem &, const Schedule &s, const Target &t) {
-  return std::has_single_bit(static_cast<unsigned>(norm(s).wavesPerRow)) &&
-         norm(s).waves() <= t.maxWavesPerWorkgroup;
-}
-
-/// Columns that the other waves of a row take in one load each.
-std::int64_t columnsBefore(const Problem &p, const Schedule &s, const Target &t) {
-  return std::int64_t(norm(s).wavesPerRow - 1) * t.waveSize *
-         (norm(s).vectorBytes / elementBytes(p));
-}
-
 std::int64_t workItems(const Problem &p, const Schedule &s, const Target &t) {
-  const std::int64_t workgroups =
-      (p.rmsnorm().rows + norm(s).rowsPerWorkgroup - 1) / norm(s).rowsPerWorkgroup;
-  return workgroups * norm(s).waves() * t.waveSize;
+  return rowWorkItems(p.rmsnorm().rows, norm(s), t);
 }
-constexpr std::int64_t mostWorkItems = std::int64_t(1) << 32; // a dispatch counts in 32 bits
 
 RegisterUse registerUse(const Problem &p, const Schedule &s, const Target &t) {
   return makePlan(p, s, t).launches[0].registers;
@@ -83,7 +65,8 @@ std::vector<Rule> makeRules() {
          return fmt::format("{} rows a workgroup, but rows={}", norm(s).rowsPerWorkgroup,
                             p.rmsnorm().rows);
        }},
-      {"waves", reads({"wavesPerRow", "rowsPerWorkgroup"}), wavesHold,
+      {"waves", reads({"wavesPerRow", "rowsPerWorkgroup"}),
+       [](const Problem &, const Schedule &s, const Target &t) { return rowWavesHold(norm(s), t); },
        [](const Problem &, const Schedule &s, const Target &t) {
          return fmt::format("{} waves a row x {} rows: a power of two a row, at most {} in total",
                             norm(s).wavesPerRow, norm(s).rowsPerWorkgroup, t.maxWavesPerWorkgroup);
@@ -96,7 +79,10 @@ std::vector<Rule> makeRules() {
          return fmt::format("a grid of {} work-items; a dispatch has less than {}",
                             workItems(p, s, t), mostWorkItems);
        }},
-      {"width", reads({"vector"}), widthHolds,
+      {"width", reads({"vector"}),
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return rowWidthHolds(norm(s), elementBytes(p));
+       },
        [](const Problem &p, const Schedule &s, const Target &) {
          return fmt::format("{} bytes a lane; loads of 2, 4, 8 and 16 exist, an element has {}",
                             norm(s).vectorBytes, elementBytes(p));
@@ -112,7 +98,7 @@ std::vector<Rule> makeRules() {
        }},
       {"usefulWaves", reads({"wavesPerRow", "vector"}),
        [](const Problem &p, const Schedule &s, const Target &t) {
-         return columnsBefore(p, s, t) < p.rmsnorm().cols;
+         return columnsBefore(norm(s), elementBytes(p), t) < p.rmsnorm().cols;
        },
        [](const Problem &p, const Schedule &s, const Target &) {
          return fmt::format("the last of {} waves a row gets none of {} columns",

@@ -4,6 +4,7 @@
 // The rules of top-k.
 #include "ir/plans/TopKLoop.h"
 #include "ir/rules/Registers.h"
+#include "ir/rules/RowWorkgroups.h"
 #include "ir/rules/Rules.h"
 
 #include <algorithm>
@@ -28,16 +29,9 @@ LaunchPlan launchOf(const Problem &p, const Schedule &s, const Target &t) {
 
 /// A lane's part of the list of the best, value and column, stays in registers.
 constexpr std::int64_t mostK = 4096;
-constexpr std::int64_t mostWorkItems = std::int64_t(1) << 32; // a dispatch counts in 32 bits
 
 std::int64_t workItems(const Problem &p, const Schedule &s, const Target &t) {
-  const std::int64_t rows = of(s).rowsPerWorkgroup;
-  return (p.topk().rows + rows - 1) / rows * of(s).waves() * t.waveSize;
-}
-
-/// Columns that the other waves of a row take in one load each.
-std::int64_t columnsBefore(const Problem &p, const Schedule &s, const Target &t) {
-  return std::int64_t(of(s).wavesPerRow - 1) * t.waveSize * (of(s).vectorBytes / elementBytes(p));
+  return rowWorkItems(p.topk().rows, of(s), t);
 }
 
 std::vector<Rule> makeRules() {
@@ -56,10 +50,7 @@ std::vector<Rule> makeRules() {
                             p.topk().rows);
        }},
       {"waves", reads({"wavesPerRow", "rowsPerWorkgroup"}),
-       [](const Problem &, const Schedule &s, const Target &t) {
-         return std::has_single_bit(static_cast<unsigned>(of(s).wavesPerRow)) &&
-                of(s).waves() <= t.maxWavesPerWorkgroup;
-       },
+       [](const Problem &, const Schedule &s, const Target &t) { return rowWavesHold(of(s), t); },
        [](const Problem &, const Schedule &s, const Target &t) {
          return fmt::format("{} waves a row x {} rows: a power of two a row, at most {} in total",
                             of(s).wavesPerRow, of(s).rowsPerWorkgroup, t.maxWavesPerWorkgroup);
@@ -74,8 +65,7 @@ std::vector<Rule> makeRules() {
        }},
       {"width", reads({"vector"}),
        [](const Problem &p, const Schedule &s, const Target &) {
-         const int bytes = of(s).vectorBytes;
-         return std::has_single_bit(static_cast<unsigned>(bytes)) && bytes >= elementBytes(p);
+         return rowWidthHolds(of(s), elementBytes(p));
        },
        [](const Problem &p, const Schedule &s, const Target &) {
          return fmt::format("{} bytes a lane; loads of 2, 4, 8 and 16 exist, an element has {}",
@@ -91,7 +81,7 @@ std::vector<Rule> makeRules() {
        }},
       {"usefulWaves", reads({"wavesPerRow", "vector"}),
        [](const Problem &p, const Schedule &s, const Target &t) {
-         return columnsBefore(p, s, t) < p.topk().cols;
+         return columnsBefore(of(s), elementBytes(p), t) < p.topk().cols;
        },
        [](const Problem &p, const Schedule &s, const Target &) {
          return fmt::format("the last of {} waves a row gets none of {} columns", of(s).wavesPerRow,
