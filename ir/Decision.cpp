@@ -8,6 +8,7 @@
 #include <array>
 #include <cassert>
 #include <type_traits>
+#include <vector>
 
 namespace kw {
 namespace {
@@ -60,50 +61,86 @@ using K = TopKSchedule;
 #define KW_FIELD(Alternative, member)                                                              \
   Alternative, [](auto &schedule) -> auto & { return schedule.member; }
 
-std::span<const Decision> gemmDecisions() {
-  static const auto all = std::to_array<Decision>({
-      numbered<KW_FIELD(G, tiling.m)>("tileM", "tile", "rows of C a workgroup", 1, 4096),
-      numbered<KW_FIELD(G, tiling.n)>("tileN", "tile", "columns of C a workgroup", 1, 4096),
-      numbered<KW_FIELD(G, tiling.k)>("tileK", "tile", "elements of k a step", 1, 4096),
-      numbered<KW_FIELD(G, tiling.wavesM)>("wavesM", "waves", "waves along m", 1, 16),
-      numbered<KW_FIELD(G, tiling.wavesN)>("wavesN", "waves", "waves along n", 1, 16),
-      numbered<KW_FIELD(G, tiling.mfmaM)>("mfmaM", "mfma", "rows of the matrix instruction", 1, 64),
-      numbered<KW_FIELD(G, tiling.mfmaN)>("mfmaN", "mfma", "columns of the matrix instruction", 1,
-                                          64),
-      numbered<KW_FIELD(G, tiling.mfmaK)>("mfmaK", "mfma", "k of the matrix instruction", 1, 256),
-      named<KW_FIELD(G, a.path)>("aPath", "a", "how A reaches LDS", pathNames),
-      named<KW_FIELD(G, b.path)>("bPath", "b", "how B reaches LDS", pathNames),
-      named<KW_FIELD(G, a.layout)>("aLayout", "la", "LDS layout of A", layoutNames),
-      named<KW_FIELD(G, b.layout)>("bLayout", "lb", "LDS layout of B", layoutNames),
-      numbered<KW_FIELD(G, a.vectorBytes)>("aVector", "va", "bytes a lane and load of A", 1, 16),
-      numbered<KW_FIELD(G, b.vectorBytes)>("bVector", "vb", "bytes a lane and load of B", 1, 16),
-      named<KW_FIELD(G, accumulator)>("accumulator", "acc", "registers of C", accumulatorNames),
-      named<KW_FIELD(G, epilogue)>("epilogue", "epi", "how C leaves the registers", epilogueNames),
-      numbered<KW_FIELD(G, pipeline.stages)>("stages", "stages", "LDS buffers", 1, 8),
-      numbered<KW_FIELD(G, pipeline.prefetch)>("prefetch", "prefetch",
-                                               "steps from global load to use", 0, 8),
-      named<KW_FIELD(G, pipeline.order)>("order", "schedule", "order of a step's operations",
-                                         orderNames),
-      numbered<KW_FIELD(G, mapping.xcdRemap)>("xcdRemap", "xcd", "1: consecutive tiles on one XCD",
-                                              0, 1),
-      numbered<KW_FIELD(G, mapping.groupM)>("groupM", "group",
-                                            "rows of tiles walked together; 0: row-major", 0, 1024),
-      numbered<KW_FIELD(G, tiling.wavesK)>("wavesK", "slicek", "waves that share a K step", 1, 16),
-      numbered<KW_FIELD(G, split.k)>("splitK", "splitk", "workgroups an output tile, along k", 1,
-                                     256),
-      named<KW_FIELD(G, split.reduce)>("reduce", "reduce", "how splits add up", reductionNames),
-      numbered<KW_FIELD(G, pipeline.fragmentsAhead)>("fragmentsAhead", "fragments",
-                                                     "slices read from LDS a step ahead", 0, 8),
-      numbered<KW_FIELD(G, pipeline.quadrants)>("quadrants", "quad",
-                                                "1: LDS stages in halves of the tile", 0, 1),
-      numbered<KW_FIELD(G, pipeline.priority)>(
+/// The product's decisions of a schedule that has or is one.
+template <typename S> auto &productOf(S &schedule) {
+  if constexpr (std::is_same_v<std::remove_const_t<S>, M>) {
+    return schedule.gemm;
+  } else {
+    return schedule;
+  }
+}
+
+#define KW_PRODUCT_FIELD(Alternative, member)                                                      \
+  Alternative, [](auto &schedule) -> auto & { return productOf(schedule).member; }
+
+template <typename Alternative> std::vector<Decision> productDecisions() {
+  return {
+      numbered<KW_PRODUCT_FIELD(Alternative, tiling.m)>("tileM", "tile", "rows of C a workgroup", 1,
+                                                        4096),
+      numbered<KW_PRODUCT_FIELD(Alternative, tiling.n)>(
+          "tileN", "tile", "columns of the product a workgroup", 1, 4096),
+      numbered<KW_PRODUCT_FIELD(Alternative, tiling.k)>("tileK", "tile", "elements of k a step", 1,
+                                                        4096),
+      numbered<KW_PRODUCT_FIELD(Alternative, tiling.wavesM)>("wavesM", "waves", "waves along m", 1,
+                                                             16),
+      numbered<KW_PRODUCT_FIELD(Alternative, tiling.wavesN)>("wavesN", "waves", "waves along n", 1,
+                                                             16),
+      numbered<KW_PRODUCT_FIELD(Alternative, tiling.mfmaM)>(
+          "mfmaM", "mfma", "rows of the matrix instruction", 1, 64),
+      numbered<KW_PRODUCT_FIELD(Alternative, tiling.mfmaN)>(
+          "mfmaN", "mfma", "columns of the matrix instruction", 1, 64),
+      numbered<KW_PRODUCT_FIELD(Alternative, tiling.mfmaK)>("mfmaK", "mfma",
+                                                            "k of the matrix instruction", 1, 256),
+      named<KW_PRODUCT_FIELD(Alternative, a.path)>("aPath", "a", "how A reaches LDS", pathNames),
+      named<KW_PRODUCT_FIELD(Alternative, b.path)>("bPath", "b", "how B reaches LDS", pathNames),
+      named<KW_PRODUCT_FIELD(Alternative, a.layout)>("aLayout", "la", "LDS layout of A",
+                                                     layoutNames),
+      named<KW_PRODUCT_FIELD(Alternative, b.layout)>("bLayout", "lb", "LDS layout of B",
+                                                     layoutNames),
+      numbered<KW_PRODUCT_FIELD(Alternative, a.vectorBytes)>("aVector", "va",
+                                                             "bytes a lane and load of A", 1, 16),
+      numbered<KW_PRODUCT_FIELD(Alternative, b.vectorBytes)>("bVector", "vb",
+                                                             "bytes a lane and load of B", 1, 16),
+      named<KW_PRODUCT_FIELD(Alternative, accumulator)>("accumulator", "acc", "registers of C",
+                                                        accumulatorNames),
+      named<KW_PRODUCT_FIELD(Alternative, epilogue)>("epilogue", "epi",
+                                                     "how C leaves the registers", epilogueNames),
+      numbered<KW_PRODUCT_FIELD(Alternative, pipeline.stages)>("stages", "stages", "LDS buffers", 1,
+                                                               8),
+      numbered<KW_PRODUCT_FIELD(Alternative, pipeline.prefetch)>(
+          "prefetch", "prefetch", "steps from global load to use", 0, 8),
+      named<KW_PRODUCT_FIELD(Alternative, pipeline.order)>(
+          "order", "schedule", "order of a step's operations", orderNames),
+      numbered<KW_PRODUCT_FIELD(Alternative, mapping.xcdRemap)>(
+          "xcdRemap", "xcd", "1: consecutive tiles on one XCD", 0, 1),
+      numbered<KW_PRODUCT_FIELD(Alternative, mapping.groupM)>(
+          "groupM", "group", "rows of tiles walked together; 0: row-major", 0, 1024),
+      numbered<KW_PRODUCT_FIELD(Alternative, tiling.wavesK)>("wavesK", "slicek",
+                                                             "waves that share a K step", 1, 16),
+      numbered<KW_PRODUCT_FIELD(Alternative, split.k)>(
+          "splitK", "splitk", "workgroups an output tile, along k", 1, 256),
+      named<KW_PRODUCT_FIELD(Alternative, split.reduce)>("reduce", "reduce", "how splits add up",
+                                                         reductionNames),
+      numbered<KW_PRODUCT_FIELD(Alternative, pipeline.fragmentsAhead)>(
+          "fragmentsAhead", "fragments", "slices read from LDS a step ahead", 0, 8),
+      numbered<KW_PRODUCT_FIELD(Alternative, pipeline.quadrants)>(
+          "quadrants", "quad", "1: LDS stages in halves of the tile", 0, 1),
+      numbered<KW_PRODUCT_FIELD(Alternative, pipeline.priority)>(
           "priority", "prio", "1: raised while matrix instructions are issued", 0, 1),
-      numbered<KW_FIELD(G, pipeline.wavesPerSimd)>("wavesPerSimd", "occupancy",
-                                                   "waves per SIMD asked of the register "
-                                                   "allocator; 0: its own choice",
-                                                   0, 8),
-      named<KW_FIELD(G, mapping.grid)>("grid", "grid", "what a workgroup walks over", gridNames),
-  });
+      numbered<KW_PRODUCT_FIELD(Alternative, pipeline.wavesPerSimd)>(
+          "wavesPerSimd", "occupancy",
+          "waves per SIMD asked of the register "
+          "allocator; 0: its own choice",
+          0, 8),
+      named<KW_PRODUCT_FIELD(Alternative, mapping.grid)>("grid", "grid",
+                                                         "what a workgroup walks over", gridNames),
+  };
+}
+
+#undef KW_PRODUCT_FIELD
+
+std::span<const Decision> gemmDecisions() {
+  static const std::vector<Decision> all = productDecisions<G>();
   return all;
 }
 
@@ -182,57 +219,14 @@ std::span<const Decision> attentionDecisions() {
   return all;
 }
 
-/// Of a GEMM's decisions those that hold for the product of a group: no split of k between
-/// workgroups, no atomic sums.
+/// No split of k between workgroups, no atomic sums.
 std::span<const Decision> groupedGemmDecisions() {
-  static const auto all = std::to_array<Decision>({
-      numbered<KW_FIELD(M, gemm.tiling.m)>("tileM", "tile", "rows of C a workgroup", 1, 4096),
-      numbered<KW_FIELD(M, gemm.tiling.n)>("tileN", "tile", "columns of the product a workgroup", 1,
-                                           4096),
-      numbered<KW_FIELD(M, gemm.tiling.k)>("tileK", "tile", "elements of k a step", 1, 4096),
-      numbered<KW_FIELD(M, gemm.tiling.wavesM)>("wavesM", "waves", "waves along m", 1, 16),
-      numbered<KW_FIELD(M, gemm.tiling.wavesN)>("wavesN", "waves", "waves along n", 1, 16),
-      numbered<KW_FIELD(M, gemm.tiling.mfmaM)>("mfmaM", "mfma", "rows of the matrix instruction", 1,
-                                               64),
-      numbered<KW_FIELD(M, gemm.tiling.mfmaN)>("mfmaN", "mfma", "columns of the matrix instruction",
-                                               1, 64),
-      numbered<KW_FIELD(M, gemm.tiling.mfmaK)>("mfmaK", "mfma", "k of the matrix instruction", 1,
-                                               256),
-      named<KW_FIELD(M, gemm.a.path)>("aPath", "a", "how A reaches LDS", pathNames),
-      named<KW_FIELD(M, gemm.b.path)>("bPath", "b", "how B reaches LDS", pathNames),
-      named<KW_FIELD(M, gemm.a.layout)>("aLayout", "la", "LDS layout of A", layoutNames),
-      named<KW_FIELD(M, gemm.b.layout)>("bLayout", "lb", "LDS layout of B", layoutNames),
-      numbered<KW_FIELD(M, gemm.a.vectorBytes)>("aVector", "va", "bytes a lane and load of A", 1,
-                                                16),
-      numbered<KW_FIELD(M, gemm.b.vectorBytes)>("bVector", "vb", "bytes a lane and load of B", 1,
-                                                16),
-      named<KW_FIELD(M, gemm.accumulator)>("accumulator", "acc", "registers of C",
-                                           accumulatorNames),
-      named<KW_FIELD(M, gemm.epilogue)>("epilogue", "epi", "how C leaves the registers",
-                                        epilogueNames),
-      numbered<KW_FIELD(M, gemm.pipeline.stages)>("stages", "stages", "LDS buffers", 1, 8),
-      numbered<KW_FIELD(M, gemm.pipeline.prefetch)>("prefetch", "prefetch",
-                                                    "steps from global load to use", 0, 8),
-      named<KW_FIELD(M, gemm.pipeline.order)>("order", "schedule", "order of a step's operations",
-                                              orderNames),
-      numbered<KW_FIELD(M, gemm.mapping.xcdRemap)>("xcdRemap", "xcd",
-                                                   "1: consecutive tiles on one XCD", 0, 1),
-      numbered<KW_FIELD(M, gemm.mapping.groupM)>(
-          "groupM", "group", "rows of tiles walked together; 0: row-major", 0, 1024),
-      numbered<KW_FIELD(M, gemm.tiling.wavesK)>("wavesK", "slicek", "waves that share a K step", 1,
-                                                16),
-      numbered<KW_FIELD(M, gemm.pipeline.fragmentsAhead)>(
-          "fragmentsAhead", "fragments", "slices read from LDS a step ahead", 0, 8),
-      numbered<KW_FIELD(M, gemm.pipeline.quadrants)>("quadrants", "quad",
-                                                     "1: LDS stages in halves of the tile", 0, 1),
-      numbered<KW_FIELD(M, gemm.pipeline.priority)>(
-          "priority", "prio", "1: raised while matrix instructions are issued", 0, 1),
-      numbered<KW_FIELD(M, gemm.pipeline.wavesPerSimd)>(
-          "wavesPerSimd", "occupancy",
-          "waves per SIMD asked of the register allocator; 0: its own choice", 0, 8),
-      named<KW_FIELD(M, gemm.mapping.grid)>("grid", "grid", "what a workgroup walks over",
-                                            gridNames),
-  });
+  static const std::vector<Decision> all = [] {
+    std::vector<Decision> rows = productDecisions<M>();
+    std::erase_if(rows,
+                  [](const Decision &row) { return row.name == "splitK" || row.name == "reduce"; });
+    return rows;
+  }();
   return all;
 }
 
