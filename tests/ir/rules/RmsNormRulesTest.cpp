@@ -35,6 +35,7 @@ TEST(RmsNormRules, FactsCarryTheNumbers) {
               HasSubstr("3 waves a row"));
   EXPECT_THAT(message("rmsnorm rows=99 cols=8192 dtype=f32", "rmsnorm.1:vec=2", "width"),
               HasSubstr("an element has 4"));
+  EXPECT_EQ(message("rmsnorm rows=99 cols=8191 dtype=bf16", "rmsnorm.1:vec=2", "width"), "");
   EXPECT_THAT(message("rmsnorm rows=99 cols=8190", "rmsnorm.1:", "alignment"),
               HasSubstr("cols=8190 aligns rows to 4 bytes"));
   // Four waves of 64 lanes x 8 elements: the last begins at column 1536.
