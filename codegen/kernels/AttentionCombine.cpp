@@ -116,10 +116,7 @@ private:
     if (splits == chunk) {
       return addChunk(start, zero, chunk);
     }
-    Block *before = builder.getInsertionBlock();
-    Block *loop = builder.createBlock(before->getParent(), before->getParent()->end());
-    Block *after = builder.createBlock(before->getParent(), before->getParent()->end());
-    builder.setInsertionPointToEnd(before);
+    Block *loop = tiles.blockBehind(), *after = tiles.blockBehind();
     SmallVector<Value> carried{zero, start.maximum, start.sum, start.values};
     LLVM::BrOp::create(builder, tiles.loc, carried, loop);
     for (Value value : carried) {

@@ -118,12 +118,7 @@ void AttentionSteps::run(const LoopGraph &whole, const LoopGraph &masked) {
 
 Value AttentionSteps::loop(const LoopGraph &body, Value firstStep, Value trips) {
   OpBuilder &builder = tiles.builder;
-  Block *before = builder.getInsertionBlock();
-  mlir::Region *region = before->getParent();
-  Block *loopBlock = builder.createBlock(region, region->end());
-  Block *after = builder.createBlock(region, region->end());
-
-  builder.setInsertionPointToEnd(before);
+  Block *loopBlock = tiles.blockBehind(), *after = tiles.blockBehind();
   SmallVector<Value> initial{firstStep};
   initial.append(pack());
   Value end = tiles.add(firstStep, tiles.mul(trips, shape.unrolled));

@@ -71,7 +71,7 @@ private:
 
   /// A new block that is run again and again, with the turn's number as argument.
   std::pair<Block *, Value> beginTurns(Value first) {
-    Block *turn = blockBehind();
+    Block *turn = tiles.blockBehind();
     LLVM::BrOp::create(tiles.builder, tiles.loc, first, turn);
     Value number = turn->addArgument(first.getType(), tiles.loc);
     tiles.builder.setInsertionPointToEnd(turn);
@@ -85,15 +85,9 @@ private:
   }
 
   void endTurns(Block *turn, Value next, Value more) {
-    Block *after = blockBehind();
+    Block *after = tiles.blockBehind();
     LLVM::CondBrOp::create(tiles.builder, tiles.loc, more, turn, next, after, ValueRange{});
     tiles.builder.setInsertionPointToEnd(after);
-  }
-
-  Block *blockBehind() {
-    OpBuilder::InsertionGuard guard(tiles.builder);
-    mlir::Region *region = tiles.builder.getInsertionBlock()->getParent();
-    return tiles.builder.createBlock(region, region->end());
   }
 
   /// A workgroup of a stream-K grid: pieces of tiles until its share is done. Results are those of
@@ -107,7 +101,7 @@ private:
     OperandAccess a = operand(TileOperand::a);
     OperandAccess b = operand(TileOperand::b);
     std::vector<Value> results = runSteps(a, b);
-    Block *next = blockBehind(), *parts = blockBehind(), *finish = blockBehind();
+    Block *next = tiles.blockBehind(), *parts = tiles.blockBehind(), *finish = tiles.blockBehind();
     for (Value result : results) {
       finish->addArgument(result.getType(), tiles.loc);
     }
@@ -197,11 +191,7 @@ private:
   void forGroup(int role, llvm::function_ref<void()> body) {
     OpBuilder &builder = tiles.builder;
     Value leads = tiles.lessThan(item.wave, tiles.constant(item.waves / 2));
-    Block *before = builder.getInsertionBlock();
-    mlir::Region *region = before->getParent();
-    Block *inside = builder.createBlock(region, region->end());
-    Block *after = builder.createBlock(region, region->end());
-    builder.setInsertionPointToEnd(before);
+    Block *inside = tiles.blockBehind(), *after = tiles.blockBehind();
     LLVM::CondBrOp::create(builder, tiles.loc, leads, role == 1 ? inside : after,
                            role == 1 ? after : inside);
     builder.setInsertionPointToEnd(inside);

@@ -60,14 +60,9 @@ private:
 
 /// Goes on in a new block where `condition` does not hold; returns the one where it does.
 Block *branchOff(TileBuilder &tiles, Value condition) {
-  OpBuilder &builder = tiles.builder;
-  Block *here = builder.getInsertionBlock();
-  mlir::Region *region = here->getParent();
-  Block *others = builder.createBlock(region, region->end());
-  Block *next = builder.createBlock(region, region->end());
-  builder.setInsertionPointToEnd(here);
-  LLVM::CondBrOp::create(builder, tiles.loc, condition, others, next);
-  builder.setInsertionPointToEnd(next);
+  Block *others = tiles.blockBehind(), *next = tiles.blockBehind();
+  LLVM::CondBrOp::create(tiles.builder, tiles.loc, condition, others, next);
+  tiles.builder.setInsertionPointToEnd(next);
   return others;
 }
 
@@ -295,11 +290,7 @@ private:
     for (int index = first; index < end; ++index) {
       carried.push_back(tiles.pinAccumulator(zero, /*agpr=*/false));
     }
-    Block *before = builder.getInsertionBlock();
-    mlir::Region *region = before->getParent();
-    Block *loop = builder.createBlock(region, region->end());
-    Block *after = builder.createBlock(region, region->end());
-    builder.setInsertionPointToEnd(before);
+    Block *loop = tiles.blockBehind(), *after = tiles.blockBehind();
     LLVM::BrOp::create(builder, tiles.loc, carried, loop);
     for (Value &value : carried) {
       value = loop->addArgument(value.getType(), tiles.loc);

@@ -65,7 +65,7 @@ void GemmSteps::run(const LoopGraph &body) {
     emitStep(body, {step, step, {}});
   }
   if (peeled < shape.steps) {
-    loop(body, peeled, (shape.steps - peeled) / shape.stages, blockBehind());
+    loop(body, peeled, (shape.steps - peeled) / shape.stages, tiles.blockBehind());
     return;
   }
   // Nobody uses what was loaded to registers for steps behind the last one; waits count it.
@@ -79,7 +79,7 @@ void GemmSteps::run(const LoopGraph &body) {
 /// As many steps as this workgroup has: after each it may be done.
 void GemmSteps::runPresent(const LoopGraph &body) {
   startAccumulators(/*constantZero=*/false);
-  Block *after = blockBehind();
+  Block *after = tiles.blockBehind();
   for (Value accumulator : accumulators) {
     after->addArgument(accumulator.getType(), tiles.loc);
   }
@@ -91,14 +91,8 @@ void GemmSteps::runPresent(const LoopGraph &body) {
   loop(body, peeled, (shape.steps + shape.stages - 1) / shape.stages, after);
 }
 
-Block *GemmSteps::blockBehind() {
-  OpBuilder::InsertionGuard guard(tiles.builder);
-  mlir::Region *region = tiles.builder.getInsertionBlock()->getParent();
-  return tiles.builder.createBlock(region, region->end());
-}
-
 void GemmSteps::leaveUnless(Value step, Block *after) {
-  Block *next = blockBehind();
+  Block *next = tiles.blockBehind();
   LLVM::CondBrOp::create(tiles.builder, tiles.loc, tiles.lessThan(step, shape.presentSteps), next,
                          ValueRange{}, after, accumulators);
   tiles.builder.setInsertionPointToEnd(next);
@@ -117,7 +111,7 @@ void GemmSteps::startAccumulators(bool constantZero) {
 /// `after` has the accumulators as arguments if a step may be the last one.
 void GemmSteps::loop(const LoopGraph &body, std::int64_t first, std::int64_t trips, Block *after) {
   OpBuilder &builder = tiles.builder;
-  Block *loopBlock = blockBehind();
+  Block *loopBlock = tiles.blockBehind();
 
   // Carried: steps done, accumulators, and what earlier steps left for later ones.
   SmallVector<Value> initial{tiles.constant(0)};

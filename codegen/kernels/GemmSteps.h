@@ -75,7 +75,6 @@ private:
   void loop(const LoopGraph &body, std::int64_t first, std::int64_t trips, mlir::Block *after);
   /// Goes on in a new block where step `step` exists; else to `after` with the accumulators.
   void leaveUnless(mlir::Value step, mlir::Block *after);
-  mlir::Block *blockBehind();
   bool hasShortFirst() const { return shape.firstSize != shape.tileK; }
   bool loadsOwnStep(const LoopGraph &body) const;
   std::int64_t peeledSteps(const LoopGraph &body) const;

@@ -282,10 +282,7 @@ private:
   /// the next ones.
   template <typename Body> SmallVector<Value> overPieces(SmallVector<Value> carried, Body body) {
     OpBuilder &builder = tiles.builder;
-    Block *before = builder.getInsertionBlock();
-    Block *loop = builder.createBlock(before->getParent(), before->getParent()->end());
-    Block *after = builder.createBlock(before->getParent(), before->getParent()->end());
-    builder.setInsertionPointToEnd(before);
+    Block *loop = tiles.blockBehind(), *after = tiles.blockBehind();
     carried.insert(carried.begin(), tiles.constant(0));
     LLVM::BrOp::create(builder, tiles.loc, carried, loop);
     for (Value value : carried) {

@@ -97,6 +97,12 @@ Value TileBuilder::map(Value index, const IndexMap &map) {
                                      numbers(map.exclusive));
 }
 
+Block *TileBuilder::blockBehind() {
+  OpBuilder::InsertionGuard guard(builder);
+  mlir::Region *region = builder.getInsertionBlock()->getParent();
+  return builder.createBlock(region, region->end());
+}
+
 Value TileBuilder::pinScalar(Value value) {
   return dialect::PinScalarOp::create(builder, loc, builder.getI32Type(), value);
 }

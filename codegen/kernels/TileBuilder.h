@@ -49,6 +49,9 @@ public:
   /// `pointer` + `bytes` (i64).
   mlir::Value advance(mlir::Value pointer, mlir::Value bytes);
 
+  /// A new block behind all others of the region; goes on where it was.
+  mlir::Block *blockBehind();
+
   // kw operations.
   mlir::Value map(mlir::Value index, const IndexMap &map);
   mlir::Value pinScalar(mlir::Value value);

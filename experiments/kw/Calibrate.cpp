@@ -41,7 +41,7 @@ struct CalibrateOptions {
   bool cross = false;
 };
 
-/// Two decimals less than a double has: the text is the same on every machine.
+/// Six digits: more would only say on which machine the fit was made.
 double rounded(double value) { return std::stod(fmt::format("{:.6g}", value)); }
 
 Expected<Json> provenanceOf(std::span<const TextTable> tables, std::span<const ScoredRow> rows,
