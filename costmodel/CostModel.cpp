@@ -6,7 +6,6 @@
 #include "costmodel/Features.h"
 #include "costmodel/LoopSummary.h"
 #include "costmodel/Memo.h"
-#include "costmodel/foreign/TileProblem.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,11 +24,8 @@ ModelCase unmeasuredCase(const Problem &problem) {
   own.analytic.timeUs = 1;
   own.features.assign(featureNames().size(), unknownFeature);
   if (problem.family() == Family::gemm) {
-    TileProblem types;
-    types.a = problem.gemm().aType;
-    types.b = problem.gemm().bType;
-    types.scale = problem.gemm().aScale;
-    own.dtype = typeName(types);
+    const Gemm &gemm = problem.gemm();
+    own.dtype = typeName(gemm.aType, gemm.bType, gemm.aScale);
   }
   return own;
 }

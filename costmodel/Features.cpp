@@ -4,6 +4,8 @@
 
 #include "costmodel/Constants.h"
 
+#include <array>
+
 namespace kw {
 namespace {
 
@@ -13,6 +15,16 @@ public:
 };
 
 } // namespace
+
+std::string typeName(ElementType a, ElementType b, ScaleMode scale) {
+  constexpr std::array<std::string_view, 5> suffix{"", "_tensor", "_row", "_block128", ""};
+  const std::string mx = scale == ScaleMode::mx && a != ElementType::bf16 ? "mx" : "";
+  std::string text = mx + std::string(name(a));
+  if (b != a) {
+    text += "_" + std::string(name(b));
+  }
+  return text + std::string(suffix[static_cast<std::size_t>(scale)]);
+}
 
 const Calibration &uncalibrated() {
   static const Uncalibrated none;

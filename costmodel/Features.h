@@ -8,6 +8,7 @@
 
 #include "costmodel/Estimate.h"
 #include "ir/Target.h"
+#include "ir/ops/Gemm.h"
 
 #include <limits>
 #include <span>
@@ -38,6 +39,9 @@ inline constexpr float unknownFeature = std::numeric_limits<float>::quiet_NaN();
 
 /// Names of ModelCase::features.
 std::span<const std::string_view> featureNames();
+
+/// ModelCase::dtype of a product: types and scale as one word.
+std::string typeName(ElementType a, ElementType b, ScaleMode scale);
 
 /// A fitted correction of log(time): time = analytic x exp(log), 80% interval
 /// time x exp(+-halfWidth80).

@@ -120,8 +120,8 @@ Expected<ModelCase> ForeignModel::estimateParts(std::span<const TileProblem> pro
   for (std::size_t i = 0; i < problems.size(); ++i) {
     const TileProblem &problem = problems[i];
     if (matrixRate(problem, {}, target) == 0) {
-      return badInput(
-          fmt::format("{} has no matrix instruction for {}", target.name, typeName(problem)));
+      return badInput(fmt::format("{} has no matrix instruction for {}", target.name,
+                                  typeName(problem.a, problem.b, problem.scale)));
     }
     const ReadKernel &kernel = parts[std::min(i, parts.size() - 1)];
     const Part part = estimatePart(problem, kernel, target);
@@ -137,7 +137,7 @@ Expected<ModelCase> ForeignModel::estimateParts(std::span<const TileProblem> pro
   }
   finish(result.analytic, facts);
   result.features = caseFeatures(cases[0], cases.size() > 1 ? &cases[1] : nullptr, target);
-  result.dtype = typeName(problems.front());
+  result.dtype = typeName(problems[0].a, problems[0].b, problems[0].scale);
   result.generator = parts.front().generator;
   result.variant = parts.front().tile.variant;
   return result;

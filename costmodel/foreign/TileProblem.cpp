@@ -127,17 +127,6 @@ RowTiles rowTiles(const TileProblem &problem, int height) {
   return {tiles, problem.routed / tiles};
 }
 
-std::string typeName(const TileProblem &problem) {
-  constexpr std::array<std::string_view, 5> suffix{"", "_tensor", "_row", "_block128", ""};
-  const std::string mx =
-      problem.scale == ScaleMode::mx && problem.a != ElementType::bf16 ? "mx" : "";
-  std::string text = mx + std::string(name(problem.a));
-  if (problem.b != problem.a) {
-    text += "_" + std::string(name(problem.b));
-  }
-  return text + std::string(suffix[static_cast<std::size_t>(problem.scale)]);
-}
-
 ProblemFacts problemFacts(const TileProblem &problem) {
   const double scales = scaleBytesPerElement(problem.scale);
   const double bytesA = bitWidth(problem.a) / 8.0 + (bitWidth(problem.a) < 16 ? scales : 0);

@@ -42,9 +42,6 @@ struct RowTiles {
 };
 RowTiles rowTiles(const TileProblem &problem, int height);
 
-/// "bf16", "fp8_row", "fp8_block128", "mxfp4", ...: type and scale of a problem as one word.
-std::string typeName(const TileProblem &problem);
-
 /// What the model reads of it.
 ProblemFacts problemFacts(const TileProblem &problem);
 
