@@ -26,18 +26,21 @@ std::array<double, N> evaluate(const std::array<TermRow, N> &rows, const LaunchP
 /// Everything that acts at the same time, and the serial terms.
 struct Times {
   std::array<double, pipeTerms.size()> pipes;
-  double chain;
-  std::array<double, 1 + concurrentTerms.size()> concurrent; ///< the core first
+  std::array<double, chainTerms.size()> chain;
+  std::array<double, pathTerms.size()> path;
+  std::array<double, 2 + concurrentTerms.size()> concurrent; ///< core and path first
   std::array<double, serialTerms.size()> serial;
 
   Times(const LaunchProfile &profile, const Rounds &rounds, const Target &target,
         TermSet without = {})
       : pipes(evaluate(pipeTerms, profile, rounds, target, without)),
-        chain(isIn(without, chainTerm.term) ? 0 : chainTerm.us(profile, rounds, target)),
+        chain(evaluate(chainTerms, profile, rounds, target, without)),
+        path(evaluate(pathTerms, profile, rounds, target, without)),
         serial(evaluate(serialTerms, profile, rounds, target, without)) {
     concurrent[0] = coreTime(pipes, chain);
+    concurrent[1] = std::ranges::max(path);
     std::ranges::copy(evaluate(concurrentTerms, profile, rounds, target, without),
-                      concurrent.begin() + 1);
+                      concurrent.begin() + 2);
   }
 
   double total() const {
@@ -49,17 +52,22 @@ void addParts(const Times &times, std::array<double, termCount> &termsUs) {
   const auto add = [&](const TermRow &row, double us) {
     termsUs[static_cast<std::size_t>(row.term)] += us;
   };
-  std::array<double, 1 + concurrentTerms.size()> shares;
+  std::array<double, 2 + concurrentTerms.size()> shares;
   attribute(times.concurrent, shares);
   std::array<double, pipeTerms.size()> pipeShares;
-  double chainShare = 0;
-  attributeCore(times.pipes, times.chain, shares[0], pipeShares, chainShare);
-  add(chainTerm, chainShare);
+  std::array<double, chainTerms.size()> chainShares;
+  attributeCore(times.pipes, times.chain, shares[0], pipeShares, chainShares);
   for (std::size_t i = 0; i < pipeTerms.size(); ++i) {
     add(pipeTerms[i], pipeShares[i]);
   }
+  for (std::size_t i = 0; i < chainTerms.size(); ++i) {
+    add(chainTerms[i], chainShares[i]);
+  }
+  add(pathTerms[static_cast<std::size_t>(std::ranges::max_element(times.path) -
+                                         times.path.begin())],
+      shares[1]);
   for (std::size_t i = 0; i < concurrentTerms.size(); ++i) {
-    add(concurrentTerms[i], shares[i + 1]);
+    add(concurrentTerms[i], shares[i + 2]);
   }
   for (std::size_t i = 0; i < serialTerms.size(); ++i) {
     add(serialTerms[i], times.serial[i]);

@@ -20,7 +20,8 @@ namespace kw {
 
 /// One kernel run (or, of a fused operator, all its kernels together).
 struct ModelCase {
-  Estimate analytic; ///< without residual: termsUs[Term::residual] is 0
+  Estimate analytic;    ///< without residual: termsUs[Term::residual] is 0
+  double readBytes = 0; ///< that the L2s ask of Infinity Cache and HBM
   /// One value per name in featureNames(), in their order; NaN: unknown or not of this family.
   /// Sizes and counts as log2, fractions and flags from 0 to 1.
   std::vector<float> features;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <numeric>
 
 namespace kw {
 namespace {
@@ -14,6 +15,15 @@ namespace {
 double fourth(double value) {
   const double square = value * value;
   return square * square;
+}
+
+double pipeTime(std::span<const double> pipes) {
+  double sum = 0, largest = 0;
+  for (const double pipe : pipes) {
+    sum += pipe;
+    largest = std::max(largest, pipe);
+  }
+  return std::max(largest, (1 - constants::hiddenCost) * largest + constants::hiddenCost * sum);
 }
 
 } // namespace
@@ -50,19 +60,28 @@ double attribute(std::span<const double> terms, std::span<double> shares) {
   return total;
 }
 
-double coreTime(std::span<const double> pipes, double chain) {
-  return std::max(overlapped(pipes), chain);
+double coreTime(std::span<const double> pipes, std::span<const double> chain) {
+  return std::max(pipeTime(pipes), std::accumulate(chain.begin(), chain.end(), 0.0));
 }
 
-void attributeCore(std::span<const double> pipes, double chain, double total,
-                   std::span<double> shares, double &chainShare) {
-  const double inPipes = attribute(pipes, shares);
-  const double core = std::max(inPipes, chain);
+void attributeCore(std::span<const double> pipes, std::span<const double> chain, double total,
+                   std::span<double> shares, std::span<double> chainShares) {
+  assert(pipes.size() == shares.size() && chain.size() == chainShares.size() && !pipes.empty());
+  const double core = coreTime(pipes, chain);
   const double scale = core > 0 ? total / core : 0;
-  for (double &share : shares) {
-    share *= scale;
+  const auto largest = std::ranges::max_element(pipes) - pipes.begin();
+  double reached = pipeTime(pipes), links = 0, hidden = 0;
+  for (std::size_t i = 0; i < pipes.size(); ++i) {
+    shares[i] = constants::hiddenCost * pipes[i] * scale;
+    hidden += shares[i];
   }
-  chainShare = (core - inPipes) * scale;
+  shares[largest] += reached * scale - hidden;
+  for (std::size_t i = 0; i < chain.size(); ++i) {
+    links += chain[i];
+    const double next = std::max(reached, links);
+    chainShares[i] = (next - reached) * scale;
+    reached = next;
+  }
 }
 
 } // namespace kw

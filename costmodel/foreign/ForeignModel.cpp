@@ -21,22 +21,6 @@ void add(Estimate &sum, const Estimate &part) {
   }
 }
 
-/// Mean in log of the times; mean of the terms, scaled to add up to it.
-Estimate averaged(std::span<const Estimate> estimates) {
-  Estimate mean;
-  double log = 0;
-  for (const Estimate &estimate : estimates) {
-    log += std::log(estimate.timeUs) / double(estimates.size());
-    add(mean, estimate);
-  }
-  const double scale = std::exp(log) / mean.timeUs;
-  mean.timeUs = std::exp(log);
-  for (double &us : mean.termsUs) {
-    us *= scale;
-  }
-  return mean;
-}
-
 void finish(Estimate &estimate, const ProblemFacts &facts) {
   estimate.limiter =
       static_cast<Term>(std::max_element(estimate.termsUs.begin(), estimate.termsUs.end()) -
@@ -47,8 +31,25 @@ void finish(Estimate &estimate, const ProblemFacts &facts) {
 
 } // namespace
 
+/// Mean in log of the times; mean of the terms, scaled to add up to it; mean of the bytes.
+ForeignModel::Run ForeignModel::averaged(std::span<const Run> runs) {
+  Run mean;
+  double log = 0;
+  for (const Run &run : runs) {
+    log += std::log(run.estimate.timeUs) / double(runs.size());
+    add(mean.estimate, run.estimate);
+    mean.readBytes += run.readBytes / double(runs.size());
+  }
+  const double scale = std::exp(log) / mean.estimate.timeUs;
+  mean.estimate.timeUs = std::exp(log);
+  for (double &us : mean.estimate.termsUs) {
+    us *= scale;
+  }
+  return mean;
+}
+
 struct ForeignModel::Part {
-  Estimate estimate;
+  Run run;
   SetTileKernel kernel; ///< the first of the alternative that was taken
 };
 
@@ -76,22 +77,24 @@ Expected<const Target *> ForeignModel::targetOf(const MeasuredRow &row) {
 }
 
 void ForeignModel::addLaunch(const TileLaunch &launch, const ProblemFacts &facts,
-                             const Target &target, ReadsFrom from, Estimate &estimate) {
+                             const Target &target, ReadsFrom from, Run &run) {
   const LaunchProfile profile = profileLaunch(
       launch.plan, {launch.loops.data(), launch.loops.size()}, facts, target, reuse, from);
-  estimate.timeUs += addLaunchTerms(profile, target, estimate.termsUs, without);
+  run.estimate.timeUs += addLaunchTerms(profile, target, run.estimate.termsUs, without);
+  run.readBytes += profile.mallReadBytes;
 }
 
-Estimate ForeignModel::estimateKernel(const TileProblem &problem, const SetTileKernel &kernel,
-                                      const ProblemFacts &facts, const Target &target) {
-  Estimate estimate;
-  addLaunch(tileLaunch(problem, kernel, target), facts, target, ReadsFrom::inputs, estimate);
+ForeignModel::Run ForeignModel::estimateKernel(const TileProblem &problem,
+                                               const SetTileKernel &kernel,
+                                               const ProblemFacts &facts, const Target &target) {
+  Run run;
+  addLaunch(tileLaunch(problem, kernel, target), facts, target, ReadsFrom::inputs, run);
   const bool split = kernel.splitK > 1 && kernel.reduction != TileReduction::last;
   const bool reduced = problem.rowsPerResult > 1 && kernel.reduction == TileReduction::launch;
   if (split || reduced) {
-    addLaunch(secondLaunch(problem, kernel, target), facts, target, ReadsFrom::workspace, estimate);
+    addLaunch(secondLaunch(problem, kernel, target), facts, target, ReadsFrom::workspace, run);
   }
-  return estimate;
+  return run;
 }
 
 ForeignModel::Part ForeignModel::estimatePart(const TileProblem &problem, const ReadKernel &kernel,
@@ -99,12 +102,12 @@ ForeignModel::Part ForeignModel::estimatePart(const TileProblem &problem, const 
   const ProblemFacts facts = problemFacts(problem);
   Part best;
   for (const auto &members : tileChoices(kernel.tile, problem, target).alternatives) {
-    std::vector<Estimate> estimates;
+    std::vector<Run> runs;
     for (const SetTileKernel &member : members) {
-      estimates.push_back(estimateKernel(problem, member, facts, target));
+      runs.push_back(estimateKernel(problem, member, facts, target));
     }
-    const Estimate mean = averaged(estimates);
-    if (best.estimate.timeUs == 0 || mean.timeUs < best.estimate.timeUs) {
+    const Run mean = averaged(runs);
+    if (best.run.estimate.timeUs == 0 || mean.estimate.timeUs < best.run.estimate.timeUs) {
       best = {mean, members.front()};
     }
   }
@@ -125,11 +128,12 @@ Expected<ModelCase> ForeignModel::estimateParts(std::span<const TileProblem> pro
     }
     const ReadKernel &kernel = parts[std::min(i, parts.size() - 1)];
     const Part part = estimatePart(problem, kernel, target);
-    add(result.analytic, part.estimate);
+    add(result.analytic, part.run.estimate);
+    result.readBytes += part.run.readBytes;
     const ProblemFacts own = problemFacts(problem);
     facts.flops += own.flops;
     facts.compulsoryBytes += own.compulsoryBytes;
-    cases.push_back({problem, part.kernel, kernel.tile, part.estimate.timeUs});
+    cases.push_back({problem, part.kernel, kernel.tile, part.run.estimate.timeUs});
     if (i > 0 && i < parts.size()) {
       result.kernel += "+";
     }
@@ -200,13 +204,15 @@ Expected<ModelCase> ForeignModel::estimateAttention(const MeasuredRow &row, cons
   }
   const AttentionWork work{row.attention, *type, backward};
   const ProblemFacts facts = problemFacts(work);
-  std::vector<Estimate> estimates;
+  std::vector<Run> runs;
   for (const AttentionTile &tile : attentionTiles()) {
     addLaunch(attentionLaunch(work, tile, target), facts, target, ReadsFrom::inputs,
-              estimates.emplace_back());
+              runs.emplace_back());
   }
+  const Run mean = averaged(runs);
   ModelCase result;
-  result.analytic = averaged(estimates);
+  result.analytic = mean.estimate;
+  result.readBytes = mean.readBytes;
   finish(result.analytic, facts);
   result.features = attentionFeatures(work, target);
   result.family = "attention";

@@ -38,11 +38,17 @@ private:
   /// Of one product after the other; `parts` has one kernel for each, or one for all.
   Expected<ModelCase> estimateParts(std::span<const TileProblem> problems,
                                     std::span<const ReadKernel> parts, const Target &target);
+  /// A sequence of launches.
+  struct Run {
+    Estimate estimate;
+    double readBytes = 0; ///< ModelCase::readBytes
+  };
   Part estimatePart(const TileProblem &problem, const ReadKernel &kernel, const Target &target);
-  Estimate estimateKernel(const TileProblem &problem, const SetTileKernel &kernel,
-                          const ProblemFacts &facts, const Target &target);
+  static Run averaged(std::span<const Run> runs);
+  Run estimateKernel(const TileProblem &problem, const SetTileKernel &kernel,
+                     const ProblemFacts &facts, const Target &target);
   void addLaunch(const TileLaunch &launch, const ProblemFacts &facts, const Target &target,
-                 ReadsFrom from, Estimate &estimate);
+                 ReadsFrom from, Run &run);
   const ReadKernel &kernelOf(const KernelText &text);
   Expected<const Target *> targetOf(const MeasuredRow &row);
 

@@ -61,8 +61,8 @@ private:
 KernelText kernelText(const RowReader &row, std::string_view suffix) {
   const auto named = [&](std::string_view name) { return fmt::format("{}{}", name, suffix); };
   KernelText kernel;
-  kernel.generator =
-      row.anyText({named("kernel_family"), named("fam"), "kernel_family", "lib", "impl"});
+  kernel.generator = row.anyText(
+      {named("kernel_family"), named("fam"), "kernel_family", "kernel_type", "lib", "impl"});
   kernel.name = row.anyText({named("kernel"), named("kernel_name"), "kernel_name", "kernel"});
   kernel.tileM = row.count(named("tile_m"));
   kernel.tileN = row.count(named("tile_n"));
@@ -96,12 +96,14 @@ void readMoe(RowReader &row, MeasuredRow &result) {
   moe.interDim = row.size("inter_dim");
   moe.experts = row.size("expert");
   moe.topk = row.size("topk");
-  moe.activation = row.text("act");
-  moe.gated = row.text("g1u1").empty() || row.flag("g1u1");
+  moe.activation = row.anyText({"act", "act_type"});
+  const std::string gated = row.anyText({"g1u1", "use_g1u1"});
+  moe.gated = gated.empty() || gated != "0";
   moe.blockM = row.count("block_m").value_or(0);
   moe.stage = stageOf(row.text("stage"));
   moe.oneStage = row.flag("run_1stage") || row.text("stage").find("1stage") != std::string::npos;
-  result.typeB = row.text("dtype_w");
+  result.typeA = row.anyText({"dtype_a", "q_dtype_a"});
+  result.typeB = row.anyText({"dtype_w", "q_dtype_w"});
   result.scale = row.text("q_type");
   result.typeOut = "bf16";
   if (moe.stage > 0 || !row.text("stage").empty()) {

@@ -20,6 +20,8 @@ struct MeasuredTime {
   std::string split;         ///< "train", "val", ...; empty: not told
   std::string origin;        ///< who published it, and the day
   bool exhaustive = false;   ///< one of all candidates of its group, not a winner
+  /// Bytes that the L2s asked of the fabric, as the counters say; nullopt: not counted.
+  std::optional<double> readBytes;
 };
 
 /// One entry per data row.

@@ -127,7 +127,10 @@ SetTileKernel setKernel(const TileKernel &kernel, const Tile &tile, int tileK, i
       (set.bInRegisters ? 0 : std::int64_t(set.tileN) * tileK * bitWidth(problem.b) / 8);
   const auto fit = std::max<std::int64_t>(1, target.ldsBytes / std::max<std::int64_t>(1, stage));
   set.stages = int(std::min<std::int64_t>(kernel.stages.value_or(prefetch + 1), fit));
-  set.workgroupsPerCu = resident;
+  // More than fit into LDS are asked of the compiler in vain.
+  const bool fits = !kernel.wholeSteps || stage * set.stages * resident <= target.ldsBytes;
+  set.workgroupsPerCu = fits ? resident : 0;
+  set.wholeSteps = kernel.wholeSteps;
   set.splitK = split;
   set.reduction = kernel.reduction.value_or(TileReduction::last);
   set.persistent = kernel.persistent;

@@ -41,6 +41,9 @@ struct TileKernel {
   std::optional<int> stages;   ///< LDS buffers
   std::optional<int> prefetch; ///< steps from a global load to its use
   std::optional<int> workgroupsPerCu;
+  /// A step's operands are in registers at once; what `workgroupsPerCu` leaves no room for is
+  /// spilled.
+  bool wholeSteps = false;
   bool fewResident = false; ///< workgroupsPerCu unknown, but what registers allow isn't reached
   // Mapping.
   std::optional<int> splitK;

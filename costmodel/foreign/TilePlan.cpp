@@ -101,6 +101,25 @@ void addRegisters(const TileProblem &problem, const SetTileKernel &kernel, const
                                launch.ldsBytes, launch.waves);
 }
 
+/// Registers of a wave beyond what the told number of resident workgroups leaves it.
+int spilledRegisters(const TileProblem &problem, const SetTileKernel &kernel, const Target &target,
+                     const RegisterUse &registers) {
+  if (!kernel.wholeSteps || kernel.workgroupsPerCu == 0) {
+    return 0;
+  }
+  const int waves =
+      kernel.workgroupsPerCu * int(ceilOf(kernel.waves(), target.simdsPerCu)); // of a SIMD
+  const int granule = target.vectorRegisterGranule;
+  const int left =
+      std::min(target.vectorRegisters / waves / granule * granule, target.vectorRegistersPerWave);
+  // Where b goes from memory to registers, the next step's b is under way.
+  const double ahead = kernel.bInRegisters
+                           ? double(kernel.tileN) / kernel.wavesN * kernel.tileK / kernel.wavesK *
+                                 bitWidth(problem.b) / 8 / (waveLanes * registerBytes)
+                           : 0;
+  return std::max(0, registers.vgpr() + registers.agpr() + int(ahead) - left);
+}
+
 void addRegion(TileLaunch &launch, RegionKind kind, std::int64_t trips, const LoopSummary &loop) {
   launch.plan.regions.push_back({kind, 0, 0});
   launch.plan.kinds.front().trips.push_back(static_cast<std::int32_t>(trips));
@@ -121,8 +140,12 @@ TileLaunch tileLaunch(const TileProblem &problem, const SetTileKernel &kernel,
   launch.tileM = kernel.tileM;
   launch.tileN = kernel.tileN;
   const double tilesOfProduct = rows.tiles / static_cast<double>(products);
-  launch.mapping = {std::max<std::int64_t>(1, std::llround(tilesOfProduct)), tilesN, products,
-                    target.xcds, 8};
+  // Products of experts walk n first, without regard to XCDs [read traffic of counters]; any part
+  // of a second tile shares its columns with the first.
+  const auto tilesM = std::max<std::int64_t>(
+      1, problem.grouped ? std::int64_t(std::ceil(tilesOfProduct)) : std::llround(tilesOfProduct));
+  launch.mapping = problem.grouped ? WorkgroupMapping{tilesM, tilesN, products, 1, 0}
+                                   : WorkgroupMapping{tilesM, tilesN, products, target.xcds, 8};
   launch.mapping.splits = kernel.splitK;
   const auto count = std::max<std::int64_t>(
       1, std::llround(rows.tiles * static_cast<double>(tilesN) * kernel.splitK));
@@ -147,10 +170,14 @@ TileLaunch tileLaunch(const TileProblem &problem, const SetTileKernel &kernel,
   }
   addRegisters(problem, kernel, target, launch);
   const std::int64_t steps = ceilOf(ceilOf(problem.k, kernel.tileK), kernel.splitK);
+  // Each spilled register waits for its way back from the L2, in order.
+  LoopSummary step = tileStep(problem, kernel, target);
+  step.recurrence +=
+      float(target.l2LatencyCycles * spilledRegisters(problem, kernel, target, launch.registers));
   // Sorted ids, then rows and expert, then the operands.
   addRegion(result, RegionKind::prologue, problem.grouped ? 3 : 1,
             tilePrologue(problem, kernel, target));
-  addRegion(result, RegionKind::mainLoop, steps, tileStep(problem, kernel, target));
+  addRegion(result, RegionKind::mainLoop, steps, step);
   if (kernel.splitK > 1) {
     addRegion(result, RegionKind::reduction, 1, tileReduction(problem, kernel, target));
   }

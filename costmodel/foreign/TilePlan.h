@@ -26,6 +26,7 @@ struct SetTileKernel {
   int splitK = 1;
   TileReduction reduction = TileReduction::last;
   bool persistent = false;
+  bool wholeSteps = false; ///< TileKernel's
 
   int waves() const { return wavesM * wavesN * wavesK; }
 };

@@ -17,7 +17,9 @@ struct TypeRow {
   ElementType type;
 };
 /// i4 and nvfp4 weights stand for any 4 bits: they are widened before they are multiplied.
-constexpr std::array<TypeRow, 16> typeRows{{{"bf16", ElementType::bf16},
+constexpr std::array<TypeRow, 18> typeRows{{{"bf16", ElementType::bf16},
+                                            {"bfloat16", ElementType::bf16},
+                                            {"float8_e4m3fn", ElementType::fp8},
                                             {"f16", ElementType::f16},
                                             {"fp16", ElementType::f16},
                                             {"f32", ElementType::f32},

@@ -15,7 +15,7 @@ double reached(double cus) {
 } // namespace
 
 double coldRoundTripCycles(const Target &target) {
-  return target.loadedRoundTripCycles + target.hbmLatencyCycles - target.mallLatencyCycles;
+  return target.loadedRoundTripCycles + target.hbmLatencyCycles - target.l2LatencyCycles;
 }
 
 double bandwidthRamp(double activeCus) {

@@ -46,24 +46,30 @@ inline constexpr std::array<TermRow, 3> pipeTerms{{
     {Term::vectorAlu, terms::vectorAlu},
 }};
 
-/// The chain of dependences through them.
-inline constexpr TermRow chainTerm{Term::issue, terms::issue};
+/// The chain of dependences through them: they follow one another.
+inline constexpr std::array<TermRow, 2> chainTerms{{
+    {Term::issue, terms::issue},
+    {Term::barrier, terms::barrier},
+}};
 
-/// What acts at the same time as a CU's core.
-inline constexpr std::array<TermRow, 6> concurrentTerms{{
-    {Term::matrix, terms::sustainedClock},
+/// One limit seen from two sides: a round trip under load is that of a busy L2.
+inline constexpr std::array<TermRow, 2> pathTerms{{
     {Term::l2, terms::l2},
+    {Term::inFlight, terms::inFlight},
+}};
+
+/// What acts at the same time as a CU's core and the path to it.
+inline constexpr std::array<TermRow, 4> concurrentTerms{{
+    {Term::matrix, terms::sustainedClock},
     {Term::mall, terms::mall},
     {Term::hbm, terms::hbm},
-    {Term::inFlight, terms::inFlight},
     {Term::launch, terms::dispatch},
 }};
 
 /// Hidden by nothing: added. Term::lastRound is the difference of two combinations (Combine.cpp).
-inline constexpr std::array<TermRow, 6> serialTerms{{
+inline constexpr std::array<TermRow, 5> serialTerms{{
     {Term::launch, terms::launch},
     {Term::prologue, terms::prologue},
-    {Term::barrier, terms::barrier},
     {Term::epilogue, terms::epilogue},
     {Term::epilogue, terms::flush},
     {Term::reduction, terms::reduction},
@@ -81,8 +87,8 @@ inline double exposures(const Rounds &rounds) {
 }
 
 /// Shader clocks from a load of a cold operand to its data in a busy CU. The measured round trip
-/// (Constants.h) is of operands that the Infinity Cache holds; cold ones come from HBM, and
-/// workgroups that share a tile wait for the same miss.
+/// (Target.h) is of loads that mostly hit the L2; a cold one waits for HBM in place of the L2, and
+/// so do the workgroups that share its tile.
 double coldRoundTripCycles(const Target &target);
 
 /// Fraction of memory bandwidth that so many CUs reach (Constants.h).

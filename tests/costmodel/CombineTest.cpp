@@ -37,7 +37,7 @@ TEST(Combine, ABetterMachineIsNeverSlower) {
 }
 
 TEST(Combine, LessWorkIsNeverSlower) {
-  static constexpr std::array<double LaunchProfile::*, 15> counts{
+  static constexpr std::array<double LaunchProfile::*, 17> counts{
       &LaunchProfile::storeInstructions, &LaunchProfile::matrixCycles,
       &LaunchProfile::valuCycles,        &LaunchProfile::ldsCycles,
       &LaunchProfile::chainCycles,       &LaunchProfile::chainedLoads,
@@ -45,6 +45,7 @@ TEST(Combine, LessWorkIsNeverSlower) {
       &LaunchProfile::prologueCycles,    &LaunchProfile::epilogueCycles,
       &LaunchProfile::loadBytes,         &LaunchProfile::l2ReadBytes,
       &LaunchProfile::mallReadBytes,     &LaunchProfile::hbmReadBytes,
+      &LaunchProfile::startLoads,        &LaunchProfile::reductionCycles,
       &LaunchProfile::writtenBytes};
   std::mt19937_64 random(5);
   std::uniform_real_distribution<double> fraction(0, 1);

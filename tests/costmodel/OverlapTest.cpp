@@ -39,17 +39,21 @@ TEST(Overlap, HiddenWorkCostsLittleButNotNothing) {
 
 TEST(Overlap, ChainIsAFloorNotAResource) {
   const std::array<double, 2> pipes{10, 2};
-  EXPECT_EQ(coreTime(pipes, 5), overlapped(pipes));
-  EXPECT_EQ(coreTime(pipes, 13), 13);
+  EXPECT_DOUBLE_EQ(coreTime(pipes, std::array<double, 2>{3, 2}), 10.04); // 2% of the hidden pipe
+  EXPECT_EQ(coreTime(pipes, std::array<double, 2>{9, 4}), 13);
+}
+
+TEST(Overlap, EqualPipesAreWovenAsWellAsTheChainSays) {
+  EXPECT_DOUBLE_EQ(coreTime(std::array<double, 2>{10, 10}, std::array<double, 1>{0}), 10.2);
 }
 
 TEST(Overlap, ChainOwnsWhatItExceedsThePipesBy) {
   const std::array<double, 2> pipes{10, 0};
-  std::array<double, 2> shares{};
-  double chain = 0;
-  attributeCore(pipes, 13, 26, shares, chain); // twice its own time
+  std::array<double, 2> shares{}, chain{};
+  attributeCore(pipes, std::array<double, 2>{9, 4}, 26, shares, chain); // twice its own time
   EXPECT_DOUBLE_EQ(shares[0], 20);
-  EXPECT_DOUBLE_EQ(chain, 6);
+  EXPECT_DOUBLE_EQ(chain[0], 0); // hidden by the pipes
+  EXPECT_DOUBLE_EQ(chain[1], 6);
 }
 
 TEST(Overlap, SharesAddUpAndTimeRisesWithEveryTerm) {
@@ -65,10 +69,16 @@ TEST(Overlap, SharesAddUpAndTimeRisesWithEveryTerm) {
     EXPECT_EQ(total, overlapped(terms));
     EXPECT_NEAR(std::accumulate(shares.begin(), shares.end(), 0.0), total, 1e-12 * total);
     EXPECT_GE(total, *std::max_element(terms.begin(), terms.end()));
+    const std::span<const double> pipes(terms.data(), 4), chain(terms.data() + 4, 2);
+    const double core = coreTime(pipes, chain);
+    attributeCore(pipes, chain, 2 * core, std::span(shares.data(), 4),
+                  std::span(shares.data() + 4, 2));
+    EXPECT_NEAR(std::accumulate(shares.begin(), shares.end(), 0.0), 2 * core, 1e-12 * core);
     for (double &term : terms) {
       const double before = term;
       term *= 1 + draw(random) * 1e-9; // also by next to nothing
       EXPECT_GE(overlapped(terms), total);
+      EXPECT_GE(coreTime(pipes, chain), core);
       term = before;
     }
   }

@@ -45,6 +45,8 @@ inline LaunchProfile randomProfile(std::mt19937_64 &random) {
   profile.prefetchedTrips = upTo(500);
   profile.barriers = upTo(500);
   profile.prologueCycles = upTo(3000);
+  profile.startLoads = upTo(4);
+  profile.reductionCycles = upTo(3000);
   profile.epilogueCycles = upTo(3000);
   profile.storeInstructions = upTo(2000);
   profile.loadBytes = upTo(1e7);

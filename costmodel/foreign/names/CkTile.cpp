@@ -71,8 +71,12 @@ TileKernel tileKernel(const CkTileRecord &record) {
   tile.mfmaM = record.mfmaM;
   tile.mfmaK = record.mfmaK;
   tile.workgroupsPerCu = record.blocksPerCu;
-  tile.bInRegisters = record.kind.find("bpreshuffle") != std::string::npos ||
-                      record.kind.find("moe") != std::string::npos;
+  const bool moe = record.kind.find("moe") != std::string::npos;
+  tile.bInRegisters = moe || record.kind.find("bpreshuffle") != std::string::npos;
+  if (moe) { // a alone is in LDS, in two buffers; b is widened in registers
+    tile.wholeSteps = true;
+    tile.stages = 2;
+  }
   tile.pipeline = TilePipeline::overlapped;
   tile.reduction = TileReduction::atomic;
   return tile;

@@ -4,6 +4,7 @@
 #include "costmodel/foreign/TileChoices.h"
 
 #include <cmath>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <numeric>
 
@@ -114,6 +115,42 @@ TEST(ForeignModel, RefusesByName) {
   row = gemmRow("ck", "x", 16);
   row.damage = "broken";
   EXPECT_EQ(model.estimate(row).error().message, "broken");
+}
+
+/// What a number of workgroups a CU leaves no registers for is spilled; more than fit into LDS are
+/// asked in vain.
+TEST(ForeignModel, ForcedResidentsSpillRegisters) {
+  ForeignModel model;
+  const auto us = [&](int tileM, int perCu) {
+    MeasuredRow row = moeRow(1, 1);
+    row.typeA = "bf16";
+    row.typeB = "fp4";
+    row.scale = "per_1x32";
+    row.kernels = {{"cktile", fmt::format("moe_cktile2stages_gemm1_256x{}x256x256_1x4_16x16x32_"
+                                          "{}perCU_1x32_HasBias_swiglu",
+                                          tileM, perCu)}};
+    const auto result = model.estimate(row);
+    EXPECT_TRUE(result);
+    return result->analytic.timeUs;
+  };
+  EXPECT_LT(us(32, 2), 1.1 * us(32, 1));
+  EXPECT_GT(us(32, 3), 1.5 * us(32, 1));
+  EXPECT_GT(us(32, 4), 1.5 * us(32, 3));
+  EXPECT_GT(us(64, 2), 1.05 * us(64, 1));
+  EXPECT_LT(us(64, 4), 1.05 * us(64, 1)); // 256 KiB of LDS
+}
+
+/// A product that needs any part of a second tile of rows reads its weights once.
+TEST(ForeignModel, TilesOfAnExpertShareItsWeights) {
+  ForeignModel model;
+  const auto readBytes = [&](std::int64_t tokens) {
+    const auto result = model.estimate(moeRow(1, tokens));
+    EXPECT_TRUE(result);
+    return result->readBytes;
+  };
+  const double weights = 64.0 * 4096 * 2 * 1024; // all experts are in use from 256 tokens on
+  EXPECT_NEAR(readBytes(256), weights + 256 * 4096, 0.02 * weights);
+  EXPECT_LT(readBytes(512), 1.15 * (weights + 512 * 4096));
 }
 
 TEST(RowTiles, OfBinomialRows) {

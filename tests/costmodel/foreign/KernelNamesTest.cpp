@@ -105,6 +105,17 @@ TEST(CkTileNames, Moe) {
   EXPECT_EQ(record->blocksPerCu, 2);
 }
 
+TEST(CkTileNames, StepsInRegistersOfExpertsProducts) {
+  const auto tileOf = [](std::string_view name) { return tileKernel(*parseCkTile(name)); };
+  const TileKernel moe =
+      tileOf("moe_cktile2stages_gemm1_256x32x128x256_1x4_16x16x32_2perCU_1x32_swiglu");
+  EXPECT_TRUE(moe.wholeSteps);
+  EXPECT_EQ(moe.stages, 2);
+  EXPECT_FALSE(
+      tileOf("a8w8_bpreshuffle_cktile_0x0x8x4x1x0x0x0x0x2_16x64x512_1x4x1_16x16x128_default")
+          .wholeSteps);
+}
+
 TEST(AsmNames, Demangles) {
   const auto record = parseAsm("_ZN5aiter37bf16gemm_fp32bf16_tn_32x64_pf3_splitkE");
   ASSERT_TRUE(record);

@@ -58,6 +58,29 @@ TEST(MeasuredRows, ReadsACandidateOfOneStage) {
   EXPECT_TRUE((*rows)[1].moe.oneStage);
 }
 
+TEST(MeasuredRows, ReadsADispatchWithItsCounters) {
+  const TextTable table =
+      tableOf("gfx,token,model_dim,inter_dim,expert,topk,act_type,q_dtype_a,q_dtype_w,q_type,"
+              "use_g1u1,kernel_type,stage,block_m,kernel_name,bench_us,TCC_EA0_RDREQ_sum\n"
+              "gfx950,8,1024,256,16,2,Silu,float8_e4m3fn,bfloat16,per_Token,0,ck,stage1,32,name,9,"
+              "1000.0\n"
+              "gfx950,8,1024,256,16,2,Silu,float8_e4m3fn,bfloat16,per_Token,0,ck,stage1,32,name,9,"
+              "\n");
+  const auto rows = measuredRows(table);
+  ASSERT_TRUE(rows);
+  const MeasuredRow &row = rows->front();
+  EXPECT_EQ(row.typeA, "float8_e4m3fn");
+  EXPECT_EQ(row.typeB, "bfloat16");
+  EXPECT_EQ(row.moe.activation, "Silu");
+  EXPECT_FALSE(row.moe.gated);
+  EXPECT_EQ(row.kernels[0].generator, "ck");
+  EXPECT_EQ(row.damage, "");
+  const auto times = measuredTimes(table);
+  EXPECT_EQ(times[0].readBytes, 128000);
+  EXPECT_FALSE(times[1].readBytes);
+  EXPECT_FALSE(times[0].us); // taken under a profiler: no time to judge by
+}
+
 TEST(MeasuredRows, ReadsAttention) {
   const auto rows = measuredRows(tableOf("gfx,op,dtype,B,Hq,Hkv,Sq,Skv,D,causal,impl\n"
                                          "gfx950,attn_fwd,bf16,2,8,4,512,1024,128,1,ck\n"));
