@@ -9,6 +9,7 @@
 #include "experiments/score/Metrics.h"
 #include "experiments/score/ScoreReport.h"
 #include "experiments/score/ScoreText.h"
+#include "experiments/score/TileEfficiency.h"
 
 #include <chrono>
 #include <fmt/format.h>
@@ -71,6 +72,31 @@ std::string ablationText(const Json &ablation) {
   return table(lines);
 }
 
+/// Judges tables of tile efficiencies, which are taken out of `tables`; null: there are none.
+Expected<Json> tileEfficiencyJson(std::vector<TextTable> &tables, const Target &target) {
+  Json json;
+  for (auto table = tables.begin(); table != tables.end();) {
+    if (!isTileEfficiencyTable(*table)) {
+      ++table;
+      continue;
+    }
+    const auto rows = tileEfficiencies(*table, target);
+    if (!rows) {
+      return tl::unexpected(rows.error());
+    }
+    for (const TileEfficiency &row : *rows) {
+      json["tiles"].push_back({{"tile", fmt::format("{}x{}x{}", row.tileM, row.tileN, row.tileK)},
+                               {"waves", row.waves},
+                               {"measured", row.measured},
+                               {"predicted", row.predicted > 0 ? Json(row.predicted) : Json()},
+                               {"schedule", row.schedule}});
+    }
+    json["mean_points"] = 100 * meanPoints(*rows);
+    table = tables.erase(table);
+  }
+  return json;
+}
+
 Expected<ExitStatus> score(const ScoreOptions &options, const CommonOptions &common) {
   const auto begin = std::chrono::steady_clock::now();
   const auto without = termNamed(options.without);
@@ -82,9 +108,14 @@ Expected<ExitStatus> score(const ScoreOptions &options, const CommonOptions &com
     return tl::unexpected(loaded.error());
   }
   const Calibration &calibration = **loaded;
-  const auto tables = readTables(options.files);
-  if (!tables) {
-    return tl::unexpected(tables.error());
+  auto tables = readTables(options.files);
+  const auto target = common.target();
+  if (!tables || !target) {
+    return tl::unexpected(tables ? target.error() : tables.error());
+  }
+  const auto efficiency = tileEfficiencyJson(*tables, calibration.calibrated(**target));
+  if (!efficiency) {
+    return tl::unexpected(efficiency.error());
   }
   const auto rows = scoreRows(*tables, calibration, *without);
   if (!rows) {
@@ -99,6 +130,7 @@ Expected<ExitStatus> score(const ScoreOptions &options, const CommonOptions &com
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   Json json = scoreJson(*rows, seconds.count(), common.seed);
+  json["tile_efficiency"] = *efficiency;
   std::string text = scoreText(json);
   if (options.ablation) {
     const auto ablation = ablationJson(*tables, calibration);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "experiments/score/Baselines.h"
 
+#include "experiments/score/OrigamiBaseline.h"
+
 #include <algorithm>
 #include <array>
 
@@ -66,8 +68,8 @@ std::optional<double> fittedRoofline(const ScoredRow &row) {
                                           work.bytes / (peaks.bytes * fitted->bandwidth));
 }
 
-constexpr std::array<Baseline, 2> table{
-    {{"roofline", roofline}, {"fitted_roofline", fittedRoofline}}};
+constexpr std::array<Baseline, 3> table{
+    {{"roofline", roofline}, {"fitted_roofline", fittedRoofline}, {"origami", origamiStyleUs}}};
 
 } // namespace
 

@@ -19,6 +19,7 @@ struct Baseline {
 };
 
 /// roofline: max(flops / peak, bytes / 8 TB/s).
+/// origami: OrigamiBaseline.h; GEMM rows of gfx950.
 /// fitted_roofline: t0 + max(flops / (e peak), bytes / (w 8 TB/s)), three constants a type.
 std::span<const Baseline> baselines();
 

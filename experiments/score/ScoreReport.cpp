@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "experiments/score/ScoreReport.h"
 
+#include "experiments/score/BandwidthRamp.h"
 #include "experiments/score/Baselines.h"
 #include "experiments/score/Metrics.h"
 #include "experiments/score/Ranking.h"
+#include "experiments/score/Traffic.h"
 #include "experiments/support/Files.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <iterator>
 
@@ -63,6 +66,40 @@ Json baselinesJson(std::span<const ScoredRow> rows) {
   return all;
 }
 
+/// The cells, and the worst of them; empty: no such rows.
+Json rampJson(std::span<const ScoredRow> rows) {
+  Json cells = Json::array();
+  double worst = 0;
+  for (const RampCell &cell : bandwidthRamp(rows)) {
+    cells.push_back({{"dtype", cell.dtype},
+                     {"from_mb", cell.fromMb},
+                     {"to_mb", cell.toMb},
+                     {"shapes", cell.shapes},
+                     {"measured_gbps", cell.measuredGbps},
+                     {"predicted_gbps", cell.predictedGbps},
+                     {"error", cell.error()}});
+    worst = std::max(worst, std::abs(cell.error()));
+  }
+  return cells.empty() ? Json() : Json{{"cells", std::move(cells)}, {"worst", worst}};
+}
+
+Json trafficJson(std::span<const ScoredRow> rows) {
+  const TrafficErrors errors = trafficErrors(rows);
+  const auto plain = [](const Errors &of) {
+    Json json = errorsJson(of);
+    json.erase("coverage80"); // bytes have no interval
+    return json;
+  };
+  Json json = plain(errors.all);
+  for (const auto &[stage, of] : errors.byStage) {
+    json["by"]["stage"][stage] = plain(of);
+  }
+  for (const auto &[bucket, of] : errors.byRows) {
+    json["by"]["m_bucket"][bucket] = plain(of);
+  }
+  return errors.all.rows == 0 ? Json() : json;
+}
+
 /// Rows by status; of those not modelled the reason is the status.
 Json statusJson(std::span<const ScoredRow> rows) {
   std::map<std::string, std::size_t> counts;
@@ -110,6 +147,8 @@ Json scoreJson(std::span<const ScoredRow> rows, double seconds, std::uint64_t se
       rows, [](const ScoredRow &row) { return row.modelCase->dtype + " " + bucketOf(row.m()); });
   json["ranking"] = rankingJson(rows);
   json["baselines"] = baselinesJson(rows);
+  json["bandwidth_ramp"] = rampJson(rows);
+  json["read_traffic"] = trafficJson(rows);
   json["counted"] = samples.size();
   json["mape_by_weight_shape"] = samples.empty() ? Json() : Json(mapeByGroup(samples));
   const BootstrapIntervals intervals = bootstrap(samples, seed);

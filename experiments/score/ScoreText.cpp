@@ -7,11 +7,68 @@
 #include <fmt/format.h>
 
 namespace kw {
+namespace {
+
+std::string percent(const Json &value) {
+  return value.is_number() ? fmt::format("{:.1f}%", 100 * value.get<double>()) : std::string("-");
+}
+
+std::string rampText(const Json &ramp) {
+  if (ramp.is_null()) {
+    return {};
+  }
+  std::vector<std::vector<std::string>> lines{
+      {"bandwidth, m <= 16", "shapes", "measured GB/s", "predicted", "error"}};
+  for (const Json &cell : ramp["cells"]) {
+    const double to = cell["to_mb"].get<double>();
+    lines.push_back(
+        {fmt::format("{} {}{} MB", cell["dtype"].get<std::string>(), to > 1e6 ? ">= " : "",
+                     to > 1e6 ? fmt::format("{}", cell["from_mb"].get<double>())
+                              : fmt::format("{}-{}", cell["from_mb"].get<double>(), to)),
+         fmt::format("{}", cell["shapes"].get<std::size_t>()),
+         fmt::format("{:.0f}", cell["measured_gbps"].get<double>()),
+         fmt::format("{:.0f}", cell["predicted_gbps"].get<double>()), percent(cell["error"])});
+  }
+  return table(lines) + fmt::format("worst cell {}\n", percent(ramp["worst"]));
+}
+
+std::string trafficText(const Json &traffic) {
+  if (traffic.is_null()) {
+    return {};
+  }
+  std::vector<std::vector<std::string>> lines{{"bytes read beyond L2", "rows", "MAPE", "median",
+                                               "p90", "within 10%", "within 20%", "bias"}};
+  const auto add = [&](const std::string &name, const Json &of) {
+    lines.push_back({name, fmt::format("{}", of["rows"].get<std::size_t>()), percent(of["mape"]),
+                     percent(of["median_ape"]), percent(of["p90_ape"]), percent(of["within10"]),
+                     percent(of["within20"]), percent(of["log_bias"])});
+  };
+  add("all", traffic);
+  for (const auto &[by, groups] : traffic["by"].items()) {
+    for (const auto &[name, errors] : groups.items()) {
+      add(fmt::format("{} {}", by, name), errors);
+    }
+  }
+  return table(lines);
+}
+
+std::string tileText(const Json &efficiency) {
+  if (efficiency.is_null()) {
+    return {};
+  }
+  std::vector<std::vector<std::string>> lines{
+      {"busy matrix pipes in the loop", "measured", "predicted", "schedule"}};
+  for (const Json &tile : efficiency["tiles"]) {
+    lines.push_back({tile["tile"].get<std::string>(), percent(tile["measured"]),
+                     percent(tile["predicted"]), tile["schedule"].get<std::string>()});
+  }
+  return table(lines) +
+         fmt::format("off by {:.1f} points on average\n", efficiency["mean_points"].get<double>());
+}
+
+} // namespace
 
 std::string scoreText(const Json &score) {
-  const auto percent = [](const Json &value) {
-    return value.is_number() ? fmt::format("{:.1f}%", 100 * value.get<double>()) : std::string("-");
-  };
   std::vector<std::vector<std::string>> lines{
       {"", "rows", "MAPE", "median", "p90", "within 10%", "within 20%", "in interval", "bias"}};
   const auto add = [&](const std::string &name, const Json &errors, std::size_t rows) {
@@ -49,6 +106,8 @@ std::string scoreText(const Json &score) {
                         picks["shapes"].get<std::size_t>(), percent(picks["within5"]),
                         percent(picks["random_within5"]));
   }
+  text += rampText(score["bandwidth_ramp"]) + trafficText(score["read_traffic"]) +
+          tileText(score.value("tile_efficiency", Json()));
   for (const auto &[status, count] : score["status"].items()) {
     text += fmt::format("{:>8} rows: {}\n", count.get<std::size_t>(), status);
   }

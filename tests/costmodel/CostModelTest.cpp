@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "costmodel/CostModel.h"
 
+#include "costmodel/Combine.h"
 #include "costmodel/Constants.h"
 #include "costmodel/Features.h"
 #include "ir/Decision.h"
+#include "ir/Generator.h"
 #include "ir/Rule.h"
 #include "tests/costmodel/Samples.h"
 
@@ -54,6 +56,8 @@ const std::vector<std::string_view> problems{
     "rmsnorm rows=4096 cols=4096 quant=fp8",
     "topk rows=4096 cols=32768 k=64",
     "topk rows=8 cols=131072 k=2048 dtype=bf16",
+    "gemm m=64 n=4096 k=4096 batch=8 dtype=bf16 b=nk",
+    "gemm m=300 n=2048 k=4096 dtype=fp8 scale=tensor out=fp8 b=nk",
 };
 
 /// The decisions of a product, of one matrix or of groups; nullptr: another family.
@@ -107,12 +111,14 @@ bool isStreamK(const Schedule &schedule) {
 
 /// Random values of the decisions that are legal together: from the default, one changes at a time.
 std::vector<Schedule> randomSchedules(const Problem &problem, const Target &target, int count,
-                                      std::mt19937_64 &random) {
+                                      std::mt19937_64 &random,
+                                      Generator generator = Generator::kw) {
   static constexpr std::array<std::int64_t, 16> values{0,  1,  2,  3,   4,   8,   16, 32,
                                                        48, 64, 96, 128, 192, 256, 5,  6};
-  const auto table = decisions(problem.family());
+  const ScheduleKind kind(problem.family(), generator);
+  const auto table = decisions(kind);
   std::vector<Schedule> found;
-  Schedule at = firstLegal(problem, target);
+  Schedule at = generator == Generator::kw ? firstLegal(problem, target) : defaultSchedule(kind);
   for (int tries = 0; tries < 100000 && static_cast<int>(found.size()) < count; ++tries) {
     Schedule next = at;
     for (int change = 0; change < 1 + tries % 3; ++change) {
@@ -170,27 +176,131 @@ TEST(CostModel, NoEstimateBeatsTheRoofline) {
   }
 }
 
+/// Every record of decisions that there is has a problem here.
+TEST(CostModel, PropertiesAreTestedForEveryKind) {
+  for (const ScheduleKind kind : scheduleKinds()) {
+    EXPECT_TRUE(std::ranges::any_of(problems, [&](std::string_view text) {
+      return problemOf(text).family() == kind.family;
+    })) << formatOf(kind);
+  }
+}
+
+void expectNoSlowerOnBetterMachines(const Problem &problem,
+                                    const std::vector<Schedule> &schedules) {
+  const std::string text = print(problem);
+  CostModel model(problem, samples::gfx950());
+  for (const samples::Improvement &improvement : samples::improvements()) {
+    if (improvement.steersLoopOrder) {
+      continue;
+    }
+    Target better = samples::gfx950();
+    improvement.apply(better);
+    CostModel betterModel(problem, better);
+    for (const Schedule &schedule : schedules) {
+      if (better.cus != samples::gfx950().cus && isStreamK(schedule)) {
+        continue; // cuts more tiles
+      }
+      EXPECT_LE(betterModel.timeUs(schedule), model.timeUs(schedule))
+          << improvement.what << ": " << text << " " << print(schedule);
+    }
+  }
+}
+
 TEST(CostModel, ABetterMachineIsNeverSlower) {
   std::mt19937_64 random(8);
   for (const std::string_view text : problems) {
     const Problem problem = problemOf(text);
-    CostModel model(problem, samples::gfx950());
-    const auto schedules = randomSchedules(problem, samples::gfx950(), 40, random);
-    for (const samples::Improvement &improvement : samples::improvements()) {
-      if (improvement.steersLoopOrder) {
+    expectNoSlowerOnBetterMachines(problem,
+                                   randomSchedules(problem, samples::gfx950(), 120, random));
+  }
+}
+
+TEST(CostModel, ABetterMachineIsNeverSlowerForOtherGenerators) {
+  std::mt19937_64 random(12);
+  std::size_t tested = 0;
+  for (const ScheduleKind kind : scheduleKinds()) {
+    for (const std::string_view text : problems) {
+      const Problem problem = problemOf(text);
+      if (kind.generator == Generator::kw || problem.family() != kind.family) {
         continue;
       }
-      Target better = samples::gfx950();
-      improvement.apply(better);
-      CostModel betterModel(problem, better);
-      for (const Schedule &schedule : schedules) {
-        if (better.cus != samples::gfx950().cus && isStreamK(schedule)) {
-          continue; // cuts more tiles
+      const auto schedules =
+          randomSchedules(problem, samples::gfx950(), 60, random, kind.generator);
+      expectNoSlowerOnBetterMachines(problem, schedules);
+      tested += schedules.size();
+    }
+  }
+  EXPECT_GE(tested, 200u);
+}
+
+/// Profiles of a schedule's launches.
+std::vector<LaunchProfile> profilesOf(const Problem &problem, const Schedule &schedule) {
+  const Target &target = samples::gfx950();
+  const ProblemFacts facts = problemFacts(problem, target);
+  const KernelPlan plan = makePlan(problem, schedule, target);
+  TileReuse reuse;
+  std::vector<LaunchProfile> profiles;
+  for (const LaunchPlan &launch : plan.launches) {
+    std::vector<LoopSummary> loops;
+    for (const Region &region : launch.regions) {
+      loops.push_back(summarise(loopTotals(problem, schedule, target, launch, region)));
+    }
+    profiles.push_back(profileLaunch(launch, loops, facts, target, reuse,
+                                     profiles.empty() ? ReadsFrom::inputs : ReadsFrom::workspace));
+  }
+  return profiles;
+}
+
+/// Of real plans of every family: each byte count less by a tenth, and by next to nothing.
+TEST(CostModel, FewerBytesAreNeverSlower) {
+  static constexpr std::array<double LaunchProfile::*, 5> counts{
+      &LaunchProfile::loadBytes, &LaunchProfile::l2ReadBytes, &LaunchProfile::mallReadBytes,
+      &LaunchProfile::hbmReadBytes, &LaunchProfile::writtenBytes};
+  std::mt19937_64 random(13);
+  for (const std::string_view text : problems) {
+    const Problem problem = problemOf(text);
+    for (const Schedule &schedule : randomSchedules(problem, samples::gfx950(), 20, random)) {
+      for (LaunchProfile profile : profilesOf(problem, schedule)) {
+        const double before = launchUs(profile, samples::gfx950());
+        for (const auto count : counts) {
+          for (const double less : {0.9, 1 - 1e-15}) {
+            const double whole = profile.*count;
+            profile.*count *= less;
+            EXPECT_LE(launchUs(profile, samples::gfx950()), before) << print(schedule);
+            profile.*count = whole;
+          }
         }
-        EXPECT_LE(betterModel.timeUs(schedule), model.timeUs(schedule))
-            << improvement.what << ": " << text << " " << print(schedule);
       }
     }
+  }
+}
+
+/// The same schedule where a type is narrower.
+TEST(CostModel, NarrowerResultsAreNeverSlower) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> pairs{{
+      {"gemm m=777 n=1536 k=4096 dtype=bf16 b=nk out=bf16",
+       "gemm m=777 n=1536 k=4096 dtype=bf16 b=nk out=f32"},
+      {"gemm m=4096 n=4096 k=512 batch=3 dtype=f16 b=nk out=f16",
+       "gemm m=4096 n=4096 k=512 batch=3 dtype=f16 b=nk out=f32"},
+      {"gemm m=64 n=8192 k=8192 dtype=mxfp4 b=nk preshuffle=1 out=bf16",
+       "gemm m=64 n=8192 k=8192 dtype=mxfp4 b=nk preshuffle=1 out=f32"},
+      {"grouped_gemm groups=8 tokens=4096 topk=2 n=4096 k=4096 b=nk out=bf16",
+       "grouped_gemm groups=8 tokens=4096 topk=2 n=4096 k=4096 b=nk out=f32"},
+  }};
+  std::mt19937_64 random(14);
+  for (const auto &[narrow, wide] : pairs) {
+    const Problem narrowProblem = problemOf(narrow), wideProblem = problemOf(wide);
+    CostModel narrowModel(narrowProblem, samples::gfx950()),
+        wideModel(wideProblem, samples::gfx950());
+    int compared = 0;
+    for (const Schedule &schedule : randomSchedules(narrowProblem, samples::gfx950(), 60, random)) {
+      if (isLegal(wideProblem, schedule, samples::gfx950())) {
+        EXPECT_LE(narrowModel.timeUs(schedule), wideModel.timeUs(schedule))
+            << narrow << " " << print(schedule);
+        ++compared;
+      }
+    }
+    EXPECT_GE(compared, 20) << narrow;
   }
 }
 
