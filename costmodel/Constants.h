@@ -41,6 +41,15 @@ inline constexpr double storeRetireCycles = 238;
 /// [prior: 4 lanes' addresses a clock; a public kernel gained 6 to 9% from a fourth of the stores]
 inline constexpr double storeInstructionCycles = 16;
 
+// ---- Power --------------------------------------------------------------------------------------
+
+/// What a clock of a vector ALU draws per clock of a matrix pipe. [prior: a clock takes the
+/// operands of 16 lanes from the register file, one of the matrix pipe does 512 multiply-adds that
+/// share theirs; below what any type sustains, so that vector work alone never slows the clock.
+/// Half of the matrix pipe's was taken with a look at published attention times (37% MAPE with 0,
+/// 31% with 0.25, 27% with 0.5); GEMM rows don't tell it from 0 (13.4% with each)]
+inline constexpr double vectorPower = 0.5;
+
 // ---- Combination and interval -------------------------------------------------------------------
 
 /// Fraction of its own time that a perfectly hidden limit still costs: requests of one interfere

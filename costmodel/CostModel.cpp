@@ -12,7 +12,7 @@
 
 namespace kw {
 
-std::string_view modelVersion() { return "analytic-5"; }
+std::string_view modelVersion() { return "analytic-6"; }
 
 namespace {
 
