@@ -12,8 +12,10 @@
 #include "experiments/score/TileEfficiency.h"
 
 #include <chrono>
+#include <cmath>
 #include <fmt/format.h>
 #include <memory>
+#include <span>
 
 namespace kw {
 namespace {
@@ -37,6 +39,21 @@ Expected<TermSet> termNamed(const std::string &text) {
              : badInput(fmt::format("--without {}: no such term; accepted are {}", text, names));
 }
 
+/// Mean distance of log(predicted / measured) from its median: what is left of an error once a
+/// common factor is taken out, so that a term isn't praised for making up for one.
+double spreadOf(std::span<const ErrorSample> samples) {
+  std::vector<double> logs;
+  for (const ErrorSample &sample : samples) {
+    logs.push_back(std::log1p(sample.error));
+  }
+  const double median = logs.empty() ? 0 : quantile(logs, 0.5);
+  double sum = 0;
+  for (const double log : logs) {
+    sum += std::abs(log - median);
+  }
+  return logs.empty() ? 0 : sum / double(logs.size());
+}
+
 /// Errors without each term, one pass each.
 Expected<Json> ablationJson(const std::vector<TextTable> &tables, const Calibration &calibration) {
   Json all = Json::object();
@@ -55,19 +72,21 @@ Expected<Json> ablationJson(const std::vector<TextTable> &tables, const Calibrat
     all[term] = {{"mape", errors.mape},
                  {"median_ape", errors.medianApe},
                  {"mape_by_weight_shape", mapeByGroup(samples)},
-                 {"log_bias", errors.bias}};
+                 {"log_bias", errors.bias},
+                 {"spread", spreadOf(samples)}};
   }
   return all;
 }
 
 std::string ablationText(const Json &ablation) {
   std::vector<std::vector<std::string>> lines{
-      {"without", "MAPE", "median", "by weight shape", "bias"}};
+      {"without", "MAPE", "median", "by weight shape", "bias", "spread"}};
   for (const auto &[term, errors] : ablation.items()) {
     lines.push_back({term, fmt::format("{:.2f}%", 100 * errors["mape"].get<double>()),
                      fmt::format("{:.2f}%", 100 * errors["median_ape"].get<double>()),
                      fmt::format("{:.2f}%", 100 * errors["mape_by_weight_shape"].get<double>()),
-                     fmt::format("{:.1f}%", 100 * errors["log_bias"].get<double>())});
+                     fmt::format("{:.1f}%", 100 * errors["log_bias"].get<double>()),
+                     fmt::format("{:.2f}%", 100 * errors["spread"].get<double>())});
   }
   return table(lines);
 }

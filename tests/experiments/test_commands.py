@@ -324,6 +324,32 @@ def test_score(kw, tmp_path):
     assert float(lines[1][3]) < float(lines[1][2]) < float(lines[1][4])
 
 
+def test_score_of_tiles_and_counters(kw, tmp_path):
+    tiles = tmp_path / "tiles.csv"
+    tiles.write_text(
+        "dtype,tile_m,tile_n,tile_k,waves,workgroups,K,measured_mfma_eff_pct\n"
+        "f16,128,128,64,4,256,1024,69\nf16,64,64,64,4,256,1024,30\n"
+    )
+    counters = tmp_path / "counters.csv"
+    counters.write_text(
+        "gfx,token,model_dim,inter_dim,expert,topk,q_dtype_a,q_dtype_w,q_type,kernel_type,stage,kernel_name,"
+        "TCC_EA0_RDREQ_sum\n"
+        "gfx950,1024,4096,1024,64,4,fp8,fp8,per_Token,ck,stage1,"
+        "moe_ck2stages_gemm1_256x32x64x256_1x4_TypeCast_v1_F8_F8_B16,4227072\n"
+    )
+    answer = kw("score", str(tiles), str(counters), "--calibration", "none", "--json")
+    assert answer.status == 0
+    document = answer.json()
+    large, small = document["tile_efficiency"]["tiles"]
+    assert large["tile"] == "128x128x64" and large["predicted"] > small["predicted"] > 0
+    assert document["read_traffic"]["rows"] == 1 and document["read_traffic"]["mape"] < 0.2
+    assert document["counted"] == 0 and document["bandwidth_ramp"] is None
+    tiles.write_text(tiles.read_text().replace("64,64,64", "64,-1,64"))
+    answer = kw("score", str(tiles))
+    assert answer.status == 2
+    answer.one_line_error("row 2: tile_n=-1: not a number")
+
+
 def test_score_without_a_term(kw, tmp_path):
     table = tmp_path / "t.csv"
     table.write_text(GEMM_TABLE)
