@@ -3,8 +3,10 @@
 #include "costmodel/KernelProfile.h"
 
 #include "costmodel/Constants.h"
+#include "ir/AttentionLayout.h"
 #include "ir/Occupancy.h"
 #include "ir/StreamShares.h"
+#include "ir/ops/Operator.h"
 
 #include <algorithm>
 #include <cassert>
@@ -93,7 +95,7 @@ double outputBytes(const Problem &problem) {
     for (const std::int64_t size : tensor.shape) {
       elements *= static_cast<double>(size);
     }
-    bytes += elements * bitWidth(tensor.type) / 8;
+    bytes += movedShare(problem, tensor) * elements * bitWidth(tensor.type) / 8;
   }
   return bytes;
 }
@@ -112,6 +114,25 @@ Pieces piecesOf(const WorkgroupMapping &mapping) {
   const auto pieces = static_cast<double>(counts.pieces);
   return {pieces / static_cast<double>(mapping.tiles() * mapping.batches),
           static_cast<double>(counts.parts()) / pieces};
+}
+
+/// Steps of the longest workgroup over the mean. Where masks and lengths decide how far each walks
+/// (the regions tell: masked steps); elsewhere workgroups differ by a step at most.
+double longestShare(const LaunchPlan &launch, const KindMeans &means) {
+  double longest = 0, mean = 0;
+  bool masked = false;
+  for (std::size_t i = 0; i < launch.regions.size(); ++i) {
+    masked |= launch.regions[i].kind == RegionKind::diagonal;
+    mean += isSteady(launch.regions[i].kind) ? means.trips[i] : 0;
+  }
+  for (const WorkgroupKind &kind : launch.kinds) {
+    double steps = 0;
+    for (std::size_t i = 0; i < launch.regions.size(); ++i) {
+      steps += isSteady(launch.regions[i].kind) ? kind.trips[i] : 0;
+    }
+    longest = std::max(longest, steps);
+  }
+  return masked && mean > 0 ? longest / mean : 1;
 }
 
 struct TrafficSums {
@@ -225,8 +246,9 @@ std::optional<MatrixTypes> matrixTypes(const Problem &problem) {
     return MatrixTypes{problem.gemm().aType, problem.gemm().bType};
   case Family::groupedGemm:
     return MatrixTypes{problem.groupedGemm().product.aType, problem.groupedGemm().product.bType};
-  case Family::attention: // k and v are converted to q's type
-    return MatrixTypes{problem.attention().type, problem.attention().type};
+  case Family::attention:
+    return MatrixTypes{productTypes(problem.attention()).keys,
+                       productTypes(problem.attention()).queries};
   case Family::rmsnorm:
   case Family::topk:
     break;
@@ -263,8 +285,8 @@ ProblemFacts problemFacts(const Problem &problem, const Target &target) {
   const double bytes = compulsoryBytes(problem);
   ProblemFacts facts{flops(problem), bytes, bytes - outputBytes(problem), matrixType(problem), 0};
   const auto types = matrixTypes(problem);
-  if (types && problem.family() != Family::attention) { // its products may skip what masks hide
-    constexpr double rounding = 1 - 1e-6;               // loops are summed in single precision
+  if (types) {
+    constexpr double rounding = 1 - 1e-6; // loops are summed in single precision
     const double peak = peakFlops(target, types->a, types->b);
     const double simdClocks = target.peakClockHz * target.cus * target.simdsPerCu;
     facts.leastMatrixCycles = peak > 0 ? rounding * facts.flops / peak * simdClocks : 0;
@@ -285,6 +307,9 @@ LaunchProfile profileLaunch(const LaunchPlan &launch, std::span<const LoopSummar
     profile.sharers = shares.workgroups();
     profile.longestShare = static_cast<double>(shares.longest() * shares.workgroups()) /
                            static_cast<double>(shares.places() * launch.mapping.sharedSteps);
+  }
+  if (!launch.mapping.isStream()) {
+    profile.longestShare = longestShare(launch, means);
   }
   profile.waves = launch.waves;
   profile.sustainedMatrixFraction = sustainedMatrixFraction(facts.matrixType, target);

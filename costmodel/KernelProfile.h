@@ -44,7 +44,7 @@ struct LaunchProfile {
   std::int64_t workgroups = 1; ///< or the pieces of work of persistent ones
   bool startsOnce = false;     ///< persistent: a workgroup starts and ends but once
   std::int64_t sharers = 0;    ///< stream-K: workgroups that share the pieces evenly; 0: none do
-  double longestShare = 1;     ///< of theirs, over the mean
+  double longestShare = 1;     ///< of theirs, else of the workgroups, over the mean
   int waves = 1;               ///< per workgroup
   int workgroupsPerCu = 1;     ///< resident at the same time
   double sustainedMatrixFraction = 1;

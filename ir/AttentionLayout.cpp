@@ -10,9 +10,8 @@ namespace {
 
 constexpr int lanes = 64;
 constexpr int granuleBytes = 16;
-constexpr int transposingReadBytes = 8; ///< ds_read_b64_tr_b16
-constexpr int transposingRows = 4;      ///< that one such read covers per group of 16 lanes
-constexpr int elementsPerLane = 8;      ///< of a fragment: 16x16x32 and 32x32x16 alike
+constexpr int transposingReadBytes = 8; ///< ds_read_b64_tr_b16, ds_read_b64_tr_b8
+constexpr int columnRun = 8;            ///< neighbouring columns of a lane: what keyColumn gives it
 
 template <typename T> constexpr T ceilDiv(T a, T b) { return (a + b - 1) / b; }
 
@@ -32,6 +31,14 @@ int scoreColumn(int size, int reg, int lane) {
   return keyColumn(size, reg / registers, position.m);
 }
 
+ProductTypes productTypes(const Attention &attention) {
+  if (bitWidth(attention.type) <= 8 && bitWidth(attention.kvType) <= 8) {
+    return {attention.kvType, attention.type};
+  }
+  const ElementType wider = bitWidth(attention.type) > 8 ? attention.type : attention.kvType;
+  return {wider, wider};
+}
+
 KvTile kvTile(const Attention &attention, const AttentionSchedule &schedule, TileOperand operand) {
   assert(operand == TileOperand::k || operand == TileOperand::v);
   const bool isK = operand == TileOperand::k;
@@ -48,15 +55,18 @@ KvTile kvTile(const Attention &attention, const AttentionSchedule &schedule, Til
   tile.layout.layout = decided.layout;
   tile.layout.path = decided.path;
   tile.layout.rowsAlongK = !isK;
-  tile.layout.rowBytes = dimension * tile.elementBytes;
+  // A row of k holds v too, in front.
+  tile.layout.rowBytes =
+      (attention.latent() ? static_cast<int>(attention.d) : dimension) * tile.elementBytes;
   tile.fragmentRows = tiling.mfmaM;
   tile.fragmentK = tiling.mfmaK;
   tile.fragments = ceilDiv(isK ? tiling.columns : dimension, tiling.mfmaM);
   tile.slices = ceilDiv(isK ? dimension : tiling.columns, tiling.mfmaK);
-  const int laneBytes = elementsPerLane * tile.elementBytes;
-  tile.readBytes = isK ? laneBytes : transposingReadBytes;
+  tile.laneElements = std::max(columnRun, ceilDiv(tiling.mfmaM * tiling.mfmaK, lanes));
+  const int laneBytes = tile.laneElements * tile.elementBytes;
+  tile.readBytes = std::min(laneBytes, isK ? granuleBytes : transposingReadBytes);
   tile.reads = laneBytes / tile.readBytes;
-  const int pieceBytes = lanes * tile.vectorBytes;
+  const int pieceBytes = lanes * tile.vectorBytes * schedule.rowWaves;
   tile.pieces = tile.inLds() ? ceilDiv(tile.rows * tile.layout.rowBytes, pieceBytes)
                              : tile.fragments * tile.slices;
   tile.layout.rows = ceilDiv(tile.pieces * pieceBytes, tile.layout.rowBytes);
@@ -78,15 +88,21 @@ int columnOfRow(const KvTile &tile, int row) {
              : keyColumn(tile.fragmentRows, row / tile.fragmentRows, row % tile.fragmentRows);
 }
 
-/// Within 16 lanes, lane s reads 8 bytes of row s / 4; afterwards lane l holds column l of the four
-/// rows. [gfx950.md 2.5]
+/// Within 16 lanes, lane s reads 8 bytes of row s / 4 (of 8-bit elements row s / 2); afterwards
+/// lane l holds column l of the four (eight) rows. [gfx950.md 2.5] Runs of eight rows go round the
+/// groups of lanes, as columns do in the scores.
 std::int64_t transposingAddress(const KvTile &tile, int fragment, int slice, int read, int lane) {
   const int group = lane / 16;
   const int groupsAlongRow = tile.fragmentRows / 16;
-  const int row = slice * tile.fragmentK + group / groupsAlongRow * elementsPerLane +
-                  read * transposingRows + lane % 16 / 4;
+  const int rows = transposingReadBytes / tile.elementBytes; // 4 of b16, 8 of b8
+  const int lanesPerRow = 16 / rows;
+  const int inLane = read * rows; // of the rows whose elements the lane ends up with
+  const int row = slice * tile.fragmentK +
+                  inLane / columnRun * (lanes / tile.fragmentRows * columnRun) +
+                  group / groupsAlongRow * columnRun + inLane % columnRun + lane % 16 / lanesPerRow;
   const int element = fragment * tile.fragmentRows + group % groupsAlongRow * 16;
-  return tile.layout.address(row, element * tile.elementBytes + lane % 4 * transposingReadBytes);
+  return tile.layout.address(row, element * tile.elementBytes +
+                                      lane % lanesPerRow * transposingReadBytes);
 }
 
 } // namespace
@@ -94,7 +110,7 @@ std::int64_t transposingAddress(const KvTile &tile, int fragment, int slice, int
 TilePosition kvLoadedPosition(const KvTile &tile, int piece, int lane) {
   if (!tile.inLds()) {
     const int fragment = piece / tile.slices, slice = piece % tile.slices;
-    const int element = slice * tile.fragmentK + lane / tile.fragmentRows * elementsPerLane;
+    const int element = slice * tile.fragmentK + lane / tile.fragmentRows * tile.laneElements;
     return {keyColumn(tile.fragmentRows, fragment, lane % tile.fragmentRows),
             element * tile.elementBytes};
   }
@@ -124,20 +140,29 @@ std::int64_t kvFragmentAddress(const KvTile &tile, int fragment, int slice, int 
     return transposingAddress(tile, fragment, slice, read, lane);
   }
   const int row = fragment * tile.fragmentRows + lane % tile.fragmentRows;
-  const int element = slice * tile.fragmentK + lane / tile.fragmentRows * elementsPerLane;
+  const int element = slice * tile.fragmentK + lane / tile.fragmentRows * tile.laneElements;
   return tile.layout.address(row, element * tile.elementBytes + read * tile.readBytes);
+}
+
+bool resultsInAgpr(const Attention &attention, const AttentionSchedule &schedule) {
+  constexpr int most = 128; // VGPRs: scores, queries and fragments take the others
+  const KvTile v = kvTile(attention, schedule, TileOperand::v);
+  const int registers = ceilDiv(schedule.waveRows(), schedule.tiling.mfmaN) * v.fragments *
+                        ceilDiv(schedule.tiling.mfmaM * schedule.tiling.mfmaN, lanes);
+  return schedule.rowWaves > 1 && registers >= most;
 }
 
 WaveResults waveResults(const Attention &attention, const AttentionSchedule &schedule) {
   return {schedule.tiling.rows, static_cast<int>(std::min<std::int64_t>(attention.dv, 4096)),
-          schedule.waves};
+          schedule.columnWaves()};
 }
 
 AttentionLds attentionLds(const Attention &attention, const AttentionSchedule &schedule) {
   const auto stages = [&](OperandPath path) {
     switch (path) {
     case OperandPath::lds:
-      return 1; // written and read by one wave in order
+      // Written and read by one wave in order, or by all waves that share it.
+      return schedule.rowWaves > 1 ? schedule.pipeline.stages : 1;
     case OperandPath::direct:
       return schedule.pipeline.stages;
     case OperandPath::registers:
@@ -146,10 +171,15 @@ AttentionLds attentionLds(const Attention &attention, const AttentionSchedule &s
     return 0;
   };
   AttentionLds lds;
-  lds.k = schedule.waves * kvTile(attention, schedule, TileOperand::k).stageBytes();
-  lds.v = schedule.waves * kvTile(attention, schedule, TileOperand::v).stageBytes();
+  lds.k = schedule.columnWaves() * kvTile(attention, schedule, TileOperand::k).stageBytes();
+  lds.v = schedule.columnWaves() * kvTile(attention, schedule, TileOperand::v).stageBytes();
   lds.kStages = stages(schedule.k.path);
   lds.vStages = stages(schedule.v.path);
+  if (attention.latent()) { // of k, and read a step later
+    lds.v = 0;
+    lds.vStages = 0;
+    lds.kStages += 1;
+  }
   const std::int64_t results = waveResults(attention, schedule).bytes();
   lds.results = results > lds.v ? results : 0;
   if (lds.results > 0 && lds.vStages == 1) { // the stage grows instead

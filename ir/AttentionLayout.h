@@ -26,7 +26,9 @@ int keyColumn(int size, int fragment, int row);
 int scoreColumn(int size, int reg, int lane);
 
 /// One wave's part of a step of k or v: `rows` rows (columns of the sequence) of a head's elements.
-/// LDS rows of k are in the order in which fragments take them.
+/// LDS rows of k are in the order in which fragments take them. In prefill all waves share the tile
+/// and load it together; of latent attention v is read from k's tile. Where q has 16 bits, 8-bit
+/// elements are converted behind the LDS.
 struct KvTile {
   TileOperand operand = TileOperand::k;
   TileLayout layout; ///< of one wave
@@ -36,16 +38,24 @@ struct KvTile {
   int pieces = 0;       ///< loads of one lane
   int fragmentRows = 0; ///< of the matrix instruction: 16 or 32
   int fragmentK = 0;
-  int fragments = 0; ///< k: along the columns; v: along dv
-  int slices = 0;    ///< k: along d; v: along the columns
-  int readBytes = 0; ///< a lane, of one LDS read
-  int reads = 1;     ///< LDS reads of one fragment
+  int laneElements = 0; ///< of a fragment: 8, of the wide 8-bit instructions 32
+  int fragments = 0;    ///< k: along the columns; v: along dv
+  int slices = 0;       ///< k: along d; v: along the columns
+  int readBytes = 0;    ///< a lane, of one LDS read
+  int reads = 1;        ///< LDS reads of one fragment
 
   bool inLds() const { return layout.path != OperandPath::registers; }
   /// Of one wave and stage.
   std::int64_t stageBytes() const { return inLds() ? (layout.bytes() + 15) / 16 * 16 : 0; }
   int registersPerFragment() const { return reads * readBytes / 4; }
 };
+
+/// What both products are made of: 8 bits where q, k and v have them (then the weights are
+/// converted to q's type), else the operands of 16 bits, to which narrower ones are converted.
+struct ProductTypes {
+  ElementType keys = ElementType::bf16, queries = ElementType::bf16;
+};
+ProductTypes productTypes(const Attention &attention);
 
 /// Any values the parser accepts; divisions by impossible tiles round up.
 KvTile kvTile(const Attention &attention, const AttentionSchedule &schedule, TileOperand operand);
@@ -61,6 +71,9 @@ inline int fragmentPiece(const KvTile &tile, int fragment, int slice) {
   return fragment * tile.slices + slice;
 }
 
+/// Where waves share k and v: results of so many registers that they stand in AGPRs.
+bool resultsInAgpr(const Attention &attention, const AttentionSchedule &schedule);
+
 /// LDS of the waves' results before they are added: of each wave f32 rows of the output with a pad
 /// that spreads rows over the banks; then of each wave maximum and sum of its rows; then the same
 /// of all waves together, a copy a wave.
@@ -74,7 +87,7 @@ struct WaveResults {
 };
 WaveResults waveResults(const Attention &attention, const AttentionSchedule &schedule);
 
-/// LDS of a workgroup: the first stage also serves the waves' results.
+/// LDS of a workgroup: the first stage also serves the results of waves that divide the columns.
 struct AttentionLds {
   std::int64_t k = 0, v = 0; ///< of one stage, all waves
   int kStages = 0, vStages = 0;

@@ -106,12 +106,15 @@ std::string printCompiledPart(const Problem &problem) { return printWith(problem
 
 double flops(const Problem &problem) { return operatorOf(problem.family()).flops(problem); }
 
+double movedShare(const Problem &problem, const Tensor &tensor) {
+  const auto share = operatorOf(problem.family()).usedShare;
+  return share ? share(problem, tensor) : 1;
+}
+
 double compulsoryBytes(const Problem &problem) {
-  const auto usedShare = operatorOf(problem.family()).usedShare;
   double bytes = 0;
   for (const Tensor &tensor : tensors(problem)) {
-    const double used = usedShare ? usedShare(problem, tensor) : 1;
-    bytes += used * uniqueBytes(tensor) * (tensor.accumulates ? 2 : 1);
+    bytes += movedShare(problem, tensor) * uniqueBytes(tensor) * (tensor.accumulates ? 2 : 1);
   }
   return bytes;
 }

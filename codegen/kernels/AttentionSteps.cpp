@@ -254,6 +254,10 @@ void AttentionSteps::emitSoftmax(const TileOp &op, Value step) {
     return maximum(op.column);
   case SoftmaxPart::weights:
     return weights(op.column);
+  case SoftmaxPart::score:
+  case SoftmaxPart::convert:
+  case SoftmaxPart::page:
+    break; // refused before: ir/rules/AttentionLimits.cpp
   case SoftmaxPart::rescale:
     return rescale(op.column);
   }

@@ -9,7 +9,7 @@
 namespace kw::terms {
 
 double barrier(const LaunchProfile &profile, const Rounds &rounds, const Target &target) {
-  return microseconds(rounds.batches * profile.barriers * target.barrierCycles, target);
+  return microseconds(rounds.walks * profile.barriers * target.barrierCycles, target);
 }
 
 } // namespace kw::terms

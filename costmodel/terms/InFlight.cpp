@@ -15,7 +15,7 @@ double inFlight(const LaunchProfile &profile, const Rounds &rounds, const Target
   const double bytesPerCycle =
       std::min<double>(target.l1BytesPerClock, target.bytesInFlightPerCu / roundTrip);
   const double capacity = rounds.workgroups * profile.loadBytes / bytesPerCycle;
-  const double latency = rounds.batches * profile.prefetchedTrips * roundTrip;
+  const double latency = rounds.walks * profile.prefetchedTrips * roundTrip;
   return microseconds(std::max(capacity, latency), target);
 }
 

@@ -14,7 +14,7 @@ namespace kw::terms {
 double issue(const LaunchProfile &profile, const Rounds &rounds, const Target &target) {
   const double beyondL2 = std::max(0.0, coldRoundTripCycles(target) - target.l2LatencyCycles);
   const double chain = profile.chainCycles + profile.chainedLoads * beyondL2;
-  return microseconds(rounds.batches * chain, target);
+  return microseconds(rounds.walks * chain, target);
 }
 
 } // namespace kw::terms

@@ -26,6 +26,9 @@ struct Operator {
   double (*usedShare)(const Problem &problem, const Tensor &tensor) = nullptr;
 };
 
+/// Fraction of a tensor that is moved at all: of what the problem defines.
+double movedShare(const Problem &problem, const Tensor &tensor);
+
 const Operator &gemmOperator();
 const Operator &rmsNormOperator();
 const Operator &attentionOperator();

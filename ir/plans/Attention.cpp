@@ -1,13 +1,14 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The plan of a decode attention. `main`: a workgroup does a tile of packed query rows and a split
+// The plan of an attention. `main`: a workgroup does a tile of packed query rows and a split
 // of the columns of k and v. With several splits it leaves results before the division in f32, with
 // the row's maximum and sum; `combine` puts them together, a wave a row.
 #include "ir/AttentionLayout.h"
 #include "ir/Occupancy.h"
 #include "ir/plans/AttentionInterface.h"
 #include "ir/plans/AttentionLoop.h"
+#include "ir/plans/AttentionTiles.h"
 #include "ir/plans/Plans.h"
 
 #include <algorithm>
@@ -25,7 +26,15 @@ std::int32_t narrow(std::int64_t value) {
 struct Grid {
   std::int64_t rowTiles = 1, splits = 1, heads = 1; ///< heads: of k and v, all batch entries
   std::int64_t rows = 1;                            ///< of the result: heads * packed rows
+  std::int64_t tiles = 1;                           ///< row tiles of all heads
 };
+
+/// Kernels that are made for a few queries of equal sequences walk in whole trips of unrolled steps
+/// and have a kind for each split; all others are counted by AttentionTiles.h.
+bool walksWholeTrips(const Attention &op, const AttentionSchedule &schedule) {
+  return schedule.rowWaves == 1 && isDecode(op) &&
+         (op.mask == MaskKind::none || op.mask == MaskKind::causal);
+}
 
 Grid gridOf(const Attention &attention, const AttentionSchedule &schedule) {
   Grid grid;
@@ -33,6 +42,11 @@ Grid gridOf(const Attention &attention, const AttentionSchedule &schedule) {
   grid.splits = schedule.split.kv;
   grid.heads = attention.b * attention.hkv;
   grid.rows = grid.heads * attention.packedRows();
+  grid.tiles = 0;
+  for (const SequenceLength &length : attention.lengths) {
+    grid.tiles += length.count * attention.hkv *
+                  ceilDiv<std::int64_t>(length.queries * attention.group(), schedule.tiling.rows);
+  }
   return grid;
 }
 
@@ -45,7 +59,15 @@ void addBuffers(const Problem &problem, const AttentionSchedule &schedule, const
   };
   add("q", BufferRole::input, op.type, op.b * op.hq * op.sq * op.d);
   add("k", BufferRole::input, op.kvType, op.b * op.hkv * op.skv * op.d);
-  add("v", BufferRole::input, op.kvType, op.b * op.hkv * op.skv * op.dv);
+  if (!op.latent()) {
+    add("v", BufferRole::input, op.kvType, op.b * op.hkv * op.skv * op.dv);
+  }
+  if (op.page > 0) {
+    add("pages", BufferRole::input, ElementType::i32, op.b * ceilDiv(op.skv, op.page));
+  }
+  if (op.sinks) {
+    add("sinks", BufferRole::input, ElementType::f32, op.hq);
+  }
   add("o", BufferRole::output, op.outType, op.b * op.hq * op.sq * op.dv);
   if (op.lse) {
     add("lse", BufferRole::output, ElementType::f32, grid.rows);
@@ -64,14 +86,18 @@ LoopKey loopKey(const AttentionSchedule &schedule, RegionKind region) {
       .add(tiling.columns / 16, 5)
       .add(schedule.waves, 5)
       .add(tiling.mfmaM / 32, 1)
-      .add(tiling.mfmaK / 8, 4)
+      .add(tiling.mfmaK / 8, 5)
       .add(schedule.split.kv > 1 ? 1 : 0, 1);
   for (const auto *operand : {&schedule.k, &schedule.v}) {
     packer.add(static_cast<std::uint64_t>(operand->path), 2)
         .add(static_cast<std::uint64_t>(operand->layout), 2)
         .add(std::countr_zero(static_cast<unsigned>(operand->vectorBytes)), 3);
   }
-  return packer.add(schedule.pipeline.stages, 4).add(schedule.pipeline.prefetch, 4).key();
+  return packer.add(schedule.pipeline.stages, 4)
+      .add(schedule.pipeline.prefetch, 4)
+      .add(static_cast<std::uint64_t>(schedule.rowWaves), 5)
+      .add(schedule.lazyRescale ? 1 : 0, 1)
+      .key();
 }
 
 struct Steps {
@@ -170,6 +196,112 @@ void addKinds(const Attention &op, const AttentionSchedule &schedule, const Grid
   }
 }
 
+/// `count` workgroups that have `steps` in all: up to three kinds with their exact sums. Which of
+/// them has more than another is not kept but of the longest tile: tiles of a triangle are handed
+/// out longest first.
+void addBalanced(LaunchPlan &launch, std::int64_t count, const VisibleSteps &steps,
+                 std::int64_t usefulM) {
+  if (count == 0) {
+    return;
+  }
+  const std::int64_t masked = steps.visited - steps.whole;
+  const std::int64_t moreWhole = steps.whole % count, moreMasked = masked % count;
+  // A step more of the one to those without one of the other, as far as that goes.
+  const std::int64_t both = std::max<std::int64_t>(0, moreWhole + moreMasked - count);
+  const auto add = [&](std::int64_t of, bool whole, bool diagonal) {
+    if (of > 0) {
+      addKind(launch, of,
+              {steps.whole / count + (whole ? 1 : 0), masked / count + (diagonal ? 1 : 0)},
+              narrow(usefulM));
+    }
+  };
+  add(both, true, true);
+  add(moreWhole - both, true, false);
+  add(moreMasked - both, false, true);
+  add(count - moreWhole - moreMasked + both, false, false);
+}
+
+struct CountedTiles {
+  std::int64_t count = 0, rows = 0;
+  VisibleSteps steps;
+};
+
+/// The sequences' last, partial tiles: of two heights whose rows add up.
+void addEdges(LaunchPlan &launch, const CountedTiles &edges, std::int64_t splits) {
+  const std::int64_t higher = edges.count > 0 ? edges.rows % edges.count : 0;
+  const std::int64_t height = edges.count > 0 ? edges.rows / edges.count : 0;
+  const VisibleSteps ofHigher = higher > 0
+                                    ? VisibleSteps{edges.steps.visited * higher / edges.count,
+                                                   edges.steps.whole * higher / edges.count}
+                                    : VisibleSteps();
+  VisibleSteps rest = edges.steps;
+  rest += ofHigher * -1;
+  addBalanced(launch, higher * splits, ofHigher, height + 1);
+  addBalanced(launch, (edges.count - higher) * splits, rest, height);
+}
+
+/// Tiles of all sequences: the longest, the other full ones together, the edges together.
+void addVisible(const Attention &op, const AttentionSchedule &schedule, LaunchPlan &launch) {
+  const std::int64_t rows = schedule.tiling.rows, columns = schedule.stepColumns();
+  CountedTiles full, longest, edges;
+  for (const SequenceLength &length : op.lengths) {
+    const std::int64_t packed = length.queries * op.group(), times = length.count * op.hkv;
+    if (packed >= rows) {
+      const TileSteps tiles = stepsOfTiles(op, length, rows, columns, packed / rows);
+      full.count += times * (packed / rows);
+      full.steps += tiles.sum * times;
+      if (longest.count == 0 || tiles.longest.visited * longest.count > longest.steps.visited) {
+        longest = {times, 0, tiles.longest * times};
+      }
+    }
+    if (packed % rows > 0) {
+      edges.count += times;
+      edges.rows += times * (packed % rows);
+      edges.steps += stepsOfTile(op, length, rows, columns, packed / rows) * times;
+    }
+  }
+  full.count -= longest.count;
+  full.steps += longest.steps * -1;
+  addBalanced(launch, longest.count * schedule.split.kv, longest.steps, rows);
+  addBalanced(launch, full.count * schedule.split.kv, full.steps, rows);
+  addEdges(launch, edges, schedule.split.kv);
+}
+
+/// Bytes of k or v that any query sees, of all sequences and heads.
+std::int64_t visibleBytes(const Attention &op, const KvTile &tile) {
+  std::int64_t columns = 0;
+  for (const SequenceLength &length : op.lengths) {
+    const ColumnRange first = visibleColumns(op, length, 0);
+    const ColumnRange last = visibleColumns(op, length, length.queries - 1);
+    columns += length.count * std::max<std::int64_t>(1, last.end - first.begin);
+  }
+  return columns * op.hkv * tile.layout.rowBytes;
+}
+
+/// Packed rows of all sequences and heads.
+std::int64_t queryRows(const Attention &op) {
+  std::int64_t queries = 0;
+  for (const SequenceLength &length : op.lengths) {
+    queries += length.count * length.queries;
+  }
+  return queries * op.hq;
+}
+
+/// The logarithms of the sums, f32, of `rows` rows.
+void addLse(const Attention &op, std::int32_t rows, LaunchPlan &launch) {
+  if (!op.lse) {
+    return;
+  }
+  TileTraffic lse;
+  lse.operand = TileOperand::lse;
+  lse.write = true;
+  lse.rows = rows;
+  lse.bytesPerRow = lse.pitchBytes = lse.vectorBytes = bitWidth(ElementType::f32) / 8;
+  lse.perTrip = false;
+  lse.byTileM = lse.byTileN = true;
+  launch.traffic.push_back(lse);
+}
+
 void addTraffic(const Attention &op, const AttentionSchedule &schedule, LaunchPlan &launch) {
   const std::int64_t elementBytes = std::max(1, bitWidth(op.type) / 8);
   TileTraffic query;
@@ -180,8 +312,14 @@ void addTraffic(const Attention &op, const AttentionSchedule &schedule, LaunchPl
   query.perTrip = false;
   query.byTileM = query.byTileN = true; // a head's; its splits share it
   query.shareN = schedule.split.kv;
+  if (!op.varlenFile.empty()) {
+    query.launchBytes = queryRows(op) * query.bytesPerRow;
+  }
   launch.traffic.push_back(query);
   for (const TileOperand operand : {TileOperand::k, TileOperand::v}) {
+    if (operand == TileOperand::v && op.latent()) {
+      continue; // part of k
+    }
     const KvTile tile = kvTile(op, schedule, operand);
     const std::int64_t heads = op.layout == AttentionLayout::bshd ? op.hkv : 1;
     TileTraffic traffic;
@@ -192,6 +330,9 @@ void addTraffic(const Attention &op, const AttentionSchedule &schedule, LaunchPl
     traffic.vectorBytes = tile.vectorBytes;
     traffic.byTileN = true;
     traffic.alongTrips = true;
+    if (!walksWholeTrips(op, schedule)) {
+      traffic.launchBytes = visibleBytes(op, tile);
+    }
     launch.traffic.push_back(traffic);
   }
   const bool partial = schedule.split.kv > 1;
@@ -205,6 +346,9 @@ void addTraffic(const Attention &op, const AttentionSchedule &schedule, LaunchPl
   result.perTrip = false;
   result.byTileM = result.byTileN = true;
   launch.traffic.push_back(result);
+  if (!partial) {
+    addLse(op, schedule.tiling.rows, launch);
+  }
 }
 
 void addLds(const Attention &op, const AttentionSchedule &schedule, LaunchPlan &launch) {
@@ -224,14 +368,15 @@ void addLds(const Attention &op, const AttentionSchedule &schedule, LaunchPlan &
 }
 
 /// Query rows and scores stay in registers; pieces of k and v in flight; fragments of one step of k
-/// and one slice of v. Of 110 random kernels compiled VGPRs are 24 below on average, deviation 12, at
-/// most 6 above; none spills. [compiled VGPRs, LLVM 22.1.8]
+/// and one slice of v. Of 110 random kernels compiled VGPRs are 24 below on average, deviation 12,
+/// at most 6 above; none spills. [compiled VGPRs, LLVM 22.1.8]
 RegisterUse registerUse(const Attention &op, const AttentionSchedule &schedule) {
   constexpr int base = 28; ///< rows, limits, maxima, lane offsets that many pieces share
   const KvTile k = kvTile(op, schedule, TileOperand::k), v = kvTile(op, schedule, TileOperand::v);
   const auto &tiling = schedule.tiling;
   const int perFragment = ceilDiv(tiling.mfmaM * tiling.mfmaN, 64);
-  const int queries = ceilDiv(tiling.rows, tiling.mfmaN);
+  const int queries = ceilDiv(schedule.waveRows(), tiling.mfmaN);
+  const int operand = k.laneElements * bitWidth(productTypes(op).keys) / 32; // of a fragment
   const int steps = std::max(1, schedule.pipeline.prefetch);
   const auto staged = [&](const KvTile &tile) {
     return tile.layout.path == OperandPath::direct
@@ -240,9 +385,19 @@ RegisterUse registerUse(const Attention &op, const AttentionSchedule &schedule) 
   };
   const int scores = queries * k.fragments * perFragment;
   RegisterUse use;
+  if (schedule.rowWaves > 1) {
+    // Of k and v on their way from LDS: as much as 12 fragments of 16 bits. [A]
+    const int readAhead = 48 / operand;
+    use.accumulators = queries * v.fragments * perFragment;
+    use.accumulatorsInAgpr = resultsInAgpr(op, schedule);
+    use.fragments = (queries * k.slices + readAhead) * operand + 2 * scores;
+    use.staging = staged(k) + staged(v);
+    use.addresses = base + 2 * queries;
+    return use;
+  }
   use.accumulators = queries * v.fragments * perFragment + scores + scores / 2;
-  use.fragments = queries * k.slices * 4 +
-                  std::max(k.inLds() ? k.fragments * k.slices * 4 : 0, v.fragments * 4);
+  use.fragments = queries * k.slices * operand +
+                  std::max(k.inLds() ? k.fragments * k.slices * operand : 0, v.fragments * operand);
   use.staging = staged(k) + staged(v);
   use.addresses = base + std::min(16, k.inLds() ? k.pieces : k.fragments) + std::min(16, v.pieces) +
                   2 * queries;
@@ -254,7 +409,7 @@ LaunchPlan mainLaunch(const Attention &op, const AttentionSchedule &schedule, co
   LaunchPlan launch;
   launch.role = "main";
   launch.waves = schedule.waves;
-  launch.workgroups = grid.heads * grid.splits * grid.rowTiles;
+  launch.workgroups = grid.tiles * grid.splits;
   launch.tileM = schedule.tiling.rows;
   launch.tileN = narrow(op.dv);
   // Row tiles fastest: neighbours share k and v.
@@ -271,11 +426,15 @@ LaunchPlan mainLaunch(const Attention &op, const AttentionSchedule &schedule, co
   add(RegionKind::prologue);
   add(RegionKind::mainLoop);
   add(RegionKind::diagonal);
-  if (schedule.waves > 1) {
+  if (schedule.columnWaves() > 1) {
     add(RegionKind::reduction);
   }
   add(RegionKind::epilogue);
-  addKinds(op, schedule, grid, launch);
+  if (walksWholeTrips(op, schedule)) {
+    addKinds(op, schedule, grid, launch);
+  } else {
+    addVisible(op, schedule, launch);
+  }
   return launch;
 }
 
@@ -304,6 +463,7 @@ LaunchPlan combineLaunch(const Attention &op, const AttentionSchedule &schedule,
   result.perTrip = false;
   result.byTileM = true;
   launch.traffic = {partial, result};
+  addLse(op, combineRows, launch);
   const int elements = static_cast<int>(std::min<std::int64_t>(op.dv / target.waveSize, 64));
   const int chunk = combineChunk(schedule.split.kv);
   launch.registers.accumulators = elements + 2;

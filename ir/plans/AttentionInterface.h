@@ -26,6 +26,13 @@ std::string attentionStem(const Problem &problem, const Schedule &schedule);
 inline constexpr int combineRows = 4;
 /// Queries that the kernels are made for; longer ones are prefill.
 inline constexpr std::int64_t mostQueries = 16;
+/// A few queries of sequences of equal lengths and heads of which each wave has k and v of its own.
+/// Elsewhere (prefill, varlen, wide heads) waves may share them.
+inline bool isDecode(const Attention &attention) {
+  constexpr std::int64_t widestHead = 128;
+  return attention.sq <= mostQueries && attention.d <= widestHead && attention.dv <= widestHead &&
+         attention.varlenFile.empty();
+}
 /// Columns of k and v: positions of a step behind the last one stay below 2^31.
 inline constexpr std::int64_t largestColumns = std::int64_t(1) << 30;
 

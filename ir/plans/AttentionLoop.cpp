@@ -22,17 +22,18 @@ public:
       : attention(attention), schedule(schedule), target(target),
         sharing{schedule.waves, 1, target.simdsPerCu}, builder(target, sharing),
         k(operand(TileOperand::k)), v(operand(TileOperand::v)),
-        queryFragments(std::max(1, schedule.tiling.rows / schedule.tiling.mfmaN)),
+        queryFragments(std::max(1, schedule.waveRows() / schedule.tiling.mfmaN)),
         scoreRegisters(k.tile.fragments * schedule.tiling.mfmaM * schedule.tiling.mfmaN / 64),
         softmax(queryFragments) {
     const auto &tiling = schedule.tiling;
+    const ProductTypes types = productTypes(attention);
     const MatrixInstruction *instruction = findMatrixInstruction(
-        target, tiling.mfmaM, tiling.mfmaN, tiling.mfmaK, attention.type, attention.kvType);
+        target, tiling.mfmaM, tiling.mfmaN, tiling.mfmaK, types.keys, types.queries);
     assert(instruction && "no such matrix instruction: illegal schedule");
     matrixCycles = instruction ? instruction->cycles : 0;
   }
 
-  UnfinishedLoop step(bool masked);
+  UnfinishedLoop step(bool masked) { return schedule.rowWaves > 1 ? shared(masked) : own(masked); }
   UnfinishedLoop prologue();
   UnfinishedLoop reduction();
   UnfinishedLoop epilogue();
@@ -45,16 +46,25 @@ private:
     float readCycles = 0, writeCycles = 0, loadCycles = 0;
     std::vector<int> loads, writes, reads; ///< vertices by piece, or fragment * slices + slice
     int wait = -1;
+    std::vector<int> converts; ///< by slice, of 8-bit elements
   };
   /// Vertices of one fragment of query rows.
   struct Softmax {
     std::vector<int> products; ///< last of each score fragment
-    int masked = -1, weights = -1, rescale = -1;
-    std::vector<int> lastOf; ///< second product, by fragment of v
+    int scored = -1, masked = -1, weights = -1, rescale = -1, rescaleFirst = -1;
+    std::vector<int> firstOf, lastOf; ///< second product, by fragment of v
   };
 
+  UnfinishedLoop own(bool masked);
+  UnfinishedLoop shared(bool masked);
+  void loadShared(Operand &operand, int wait, int barrier);
+  void orderShared(Operand &operand, int wait, int barrier);
+  void pageAddresses();
+  int converted(Operand &operand, int slice);
+  void scoreOf(Softmax &each, int column);
   Operand operand(TileOperand which) const;
   int vector(SoftmaxPart part, int column, int count, int transcendentals);
+  int woven(SoftmaxPart part, int column, int count, int transcendentals, int after, int latency);
   void load(Operand &operand);
   void wait(Operand &operand);
   void write(Operand &operand);
@@ -72,6 +82,7 @@ private:
   LoopBuilder builder;
   Operand k, v;
   int queryFragments, scoreRegisters, matrixCycles = 0;
+  int firstWoven = -1;
   std::vector<Softmax> softmax;
 };
 
@@ -110,6 +121,26 @@ int AttentionBody::vector(SoftmaxPart part, int column, int count, int transcend
   op.count = static_cast<std::int16_t>(count);
   op.transcendentals = static_cast<std::int16_t>(transcendentals);
   return builder.add(op, vectorUse(target, count, transcendentals));
+}
+
+/// In prefill as operations small enough to stand between two matrix instructions, each of which
+/// may begin `latency` after `after`; else as one. The last of them; `firstWoven` is the first.
+int AttentionBody::woven(SoftmaxPart part, int column, int count, int transcendentals, int after,
+                         int latency) {
+  const int cycles = static_cast<int>(vectorUse(target, count, transcendentals).valu);
+  const int parts = schedule.rowWaves > 1 ? std::max(1, cycles / std::max(1, matrixCycles)) : 1;
+  int last = -1;
+  for (int i = 0; i < parts; ++i) {
+    const auto share = [&](int all) { return all * (i + 1) / parts - all * i / parts; };
+    const int vertex = vector(part, column, share(count), share(transcendentals));
+    builder.depend(after, vertex, latency);
+    if (last >= 0) {
+      builder.depend(last, vertex, issueCycles);
+    }
+    firstWoven = i == 0 ? vertex : firstWoven;
+    last = vertex;
+  }
+  return last;
 }
 
 void AttentionBody::load(Operand &operand) {
@@ -171,6 +202,45 @@ int AttentionBody::matrix(TileOperand which, int row, int column, int slice) {
   return builder.add(op, use);
 }
 
+/// Of one slice, behind its reads: two elements an instruction. The vertex that products follow.
+int AttentionBody::converted(Operand &operand, int slice) {
+  if (bitWidth(attention.kvType) == bitWidth(productTypes(attention).keys)) {
+    return -1;
+  }
+  const int pairs = operand.tile.fragments * operand.tile.laneElements / 2;
+  const int vertex = vector(SoftmaxPart::convert, slice, pairs, 0);
+  for (int fragment = 0; fragment < operand.tile.fragments; ++fragment) {
+    const int read = operand.reads[std::size_t(fragment) * operand.tile.slices + slice];
+    if (read >= 0) {
+      builder.depend(read, vertex, target.ldsLatencyCycles);
+    }
+  }
+  return vertex;
+}
+
+/// Rows of a tile lie in pages: an address and a limit a load.
+void AttentionBody::pageAddresses() {
+  if (attention.page > 0) {
+    vector(SoftmaxPart::page, 0, 2 * (k.tile.pieces + v.tile.pieces), 0);
+  }
+}
+
+/// alibi: the distance and a multiply-add; softcap: its hyperbolic tangent by an exponential and a
+/// reciprocal.
+void AttentionBody::scoreOf(Softmax &each, int column) {
+  const int n = scoreRegisters;
+  if (attention.score == ScoreKind::alibi) {
+    each.scored = vector(SoftmaxPart::score, column, 2 * n, 0);
+  } else if (attention.score == ScoreKind::softcap) {
+    each.scored = vector(SoftmaxPart::score, column, 5 * n, 2 * n);
+  }
+  if (each.scored >= 0) {
+    for (const int product : each.products) {
+      builder.depend(product, each.scored, matrixCycles);
+    }
+  }
+}
+
 /// Slices outside, so that no product waits for the one before it.
 void AttentionBody::firstProduct() {
   const KvTile &tile = k.tile;
@@ -178,8 +248,9 @@ void AttentionBody::firstProduct() {
     each.products.assign(tile.fragments, -1);
   }
   for (int slice = 0; slice < tile.slices; ++slice) {
+    const int whole = converted(k, slice);
     for (int fragment = 0; fragment < tile.fragments; ++fragment) {
-      const int read = k.reads[std::size_t(fragment) * tile.slices + slice];
+      const int read = whole >= 0 ? whole : k.reads[std::size_t(fragment) * tile.slices + slice];
       for (int column = 0; column < queryFragments; ++column) {
         const int vertex = matrix(TileOperand::q, fragment, column, slice);
         int &last = softmax[column].products[fragment];
@@ -199,6 +270,7 @@ void AttentionBody::softmaxOf(int column, bool masked) {
   Softmax &each = softmax[column];
   const int n = scoreRegisters;
   const auto after = [&](int from, int to, int latency) { builder.depend(from, to, latency); };
+  scoreOf(each, column);
   int maximum = -1;
   if (masked) {
     each.masked = vector(SoftmaxPart::mask, column, 2 * n + 2, 0);
@@ -209,6 +281,9 @@ void AttentionBody::softmaxOf(int column, bool masked) {
   }
   for (const int product : each.products) {
     after(product, masked ? each.masked : maximum, matrixCycles);
+  }
+  if (each.scored >= 0) {
+    after(each.scored, masked ? each.masked : maximum, 2 * n * target.valuCycles);
   }
   // Lanes of a row lie 16 or 32 apart: one swap and one maximum a step.
   const int swaps = schedule.tiling.mfmaN == 16 ? 2 : 1;
@@ -221,12 +296,17 @@ void AttentionBody::softmaxOf(int column, bool masked) {
   after(maximum, reduced, n * target.valuCycles);
   // Maximum, difference, its exponential; n differences and exponentials; n sums, n / 2
   // conversions.
-  each.weights = vector(SoftmaxPart::weights, column, 4 + 3 * n + ceilDiv(n, 2), n + 1);
-  after(reduced, each.weights, op.count * target.valuCycles);
+  each.weights = woven(SoftmaxPart::weights, column, 4 + 3 * n + ceilDiv(n, 2), n + 1, reduced,
+                       op.count * target.valuCycles);
   builder.depend(each.weights, each.weights, 4 * target.valuCycles, 1);
   const int accumulators = v.tile.fragments * schedule.tiling.mfmaM * schedule.tiling.mfmaN / 64;
-  each.rescale = vector(SoftmaxPart::rescale, column, ceilDiv(accumulators, 2), 0);
-  after(each.weights, each.rescale, 4 * target.valuCycles + target.transcendentalCycles);
+  // Two at a time; out of AGPRs and back each for itself.
+  const int rescaled =
+      ceilDiv(accumulators, 2) + (resultsInAgpr(attention, schedule) ? 2 * accumulators : 0);
+  // Lazily: whether any row's maximum rose by much, and a branch.
+  each.rescale = woven(SoftmaxPart::rescale, column, schedule.lazyRescale ? 3 : rescaled, 0,
+                       each.weights, 4 * target.valuCycles + target.transcendentalCycles);
+  each.rescaleFirst = firstWoven;
 }
 
 void AttentionBody::secondProduct() {
@@ -234,25 +314,118 @@ void AttentionBody::secondProduct() {
   for (Softmax &each : softmax) {
     each.lastOf.assign(tile.fragments, -1);
   }
+  const bool shared = schedule.rowWaves > 1; // works for the step before
   for (int slice = 0; slice < tile.slices; ++slice) {
     read(v, slice);
+    const int whole = converted(v, slice);
     for (int fragment = 0; fragment < tile.fragments; ++fragment) {
-      const int read = v.reads[std::size_t(fragment) * tile.slices + slice];
+      const int read = whole >= 0 ? whole : v.reads[std::size_t(fragment) * tile.slices + slice];
       for (int column = 0; column < queryFragments; ++column) {
         const int vertex = matrix(TileOperand::p, fragment, column, slice);
         Softmax &each = softmax[column];
         int &last = each.lastOf[fragment];
-        builder.depend(last >= 0 ? last : each.rescale, vertex, matrixCycles);
+        if (last >= 0) {
+          builder.depend(last, vertex, matrixCycles);
+        } else if (!shared) {
+          builder.depend(each.rescale, vertex, matrixCycles);
+        }
         builder.depend(read, vertex, target.ldsLatencyCycles);
+        if (slice == 0) {
+          each.firstOf.push_back(vertex);
+        }
         last = vertex;
       }
     }
   }
   for (const Softmax &each : softmax) {
     for (const int last : each.lastOf) {
-      builder.depend(last, each.rescale, matrixCycles, 1);
+      if (!shared) {
+        builder.depend(last, each.rescale, matrixCycles, 1);
+      }
     }
   }
+}
+
+/// Loads of the tile that all waves share, and on the lds path the writes of what was loaded an
+/// iteration before.
+void AttentionBody::loadShared(Operand &operand, int topWait, int barrier) {
+  if (operand.tile.pieces == 0) {
+    return; // latent v
+  }
+  if (!operand.direct) {
+    TileOp arrived{TileOpKind::wait, operand.tile.operand};
+    arrived.pendingVector = 0;
+    arrived.ahead = static_cast<std::int16_t>(operand.ahead - 1);
+    operand.wait = builder.add(arrived, issueOf(1));
+    write(operand);
+    for (const int written : operand.writes) {
+      builder.depend(operand.wait, written, issueCycles);
+      builder.depend(barrier, written, issueCycles);
+      builder.depend(written, topWait, target.ldsLatencyCycles, 1);
+    }
+  }
+  load(operand);
+  for (const int loaded : operand.loads) {
+    if (operand.direct) {
+      builder.depend(barrier, loaded, issueCycles);
+      builder.depend(loaded, topWait, target.l2LatencyCycles, schedule.pipeline.stages - 1);
+    } else {
+      builder.depend(loaded, operand.wait, target.l2LatencyCycles, 1);
+    }
+  }
+}
+
+/// What the barrier has published is read behind it, and left before the stage is filled again.
+void AttentionBody::orderShared(Operand &operand, int topWait, int barrier) {
+  for (const int read : operand.reads) {
+    builder.depend(barrier, read, schedule.waves > 1 ? barrierCycles : 0);
+    builder.depend(read, topWait, target.ldsLatencyCycles, 1);
+  }
+}
+
+UnfinishedLoop AttentionBody::shared(bool masked) {
+  TileOp scalar{TileOpKind::vector};
+  scalar.count = stepInstructions;
+  builder.add(scalar, issueOf(stepInstructions));
+  TileOp top{TileOpKind::wait};
+  top.pendingVector = k.direct ? 0 : -1;
+  top.pendingLds = 0;
+  const int topWait = builder.add(top, issueOf(1));
+  const int barrier = builder.add({TileOpKind::barrier}, issueOf(1));
+  builder.depend(topWait, barrier, issueCycles);
+  pageAddresses();
+  // Loads and writes run ahead of the steps that the iteration multiplies.
+  k.ahead = schedule.pipeline.stages - (k.direct ? 1 : 0);
+  v.ahead = schedule.pipeline.stages - (v.direct ? 1 : 0);
+  loadShared(k, topWait, barrier);
+  if (!attention.latent()) {
+    loadShared(v, topWait, barrier);
+  }
+  // Reads follow the barrier alone: what is written and loaded now goes to other stages.
+  for (Operand *each : {&k, &v}) {
+    each->writes.clear();
+    each->direct = false;
+  }
+  for (int slice = 0; slice < k.tile.slices; ++slice) {
+    read(k, slice);
+  }
+  firstProduct();
+  secondProduct();
+  for (int column = 0; column < queryFragments; ++column) {
+    softmaxOf(column, masked);
+    Softmax &each = softmax[column];
+    for (const int last : each.lastOf) {
+      builder.depend(last, each.rescaleFirst, matrixCycles);
+    }
+    // The weights and the rescaled results are what the next iteration multiplies and adds to.
+    for (const int first : each.firstOf) {
+      builder.depend(each.weights, first, target.transcendentalCycles, 1);
+      builder.depend(each.rescale, first, issueCycles, 1);
+    }
+  }
+  orderShared(k, topWait, barrier);
+  orderShared(v, topWait, barrier);
+  return {std::move(builder), LoopOrder::interleaved};
 }
 
 /// A load arrives before it is used, and its registers or its stage are free before it is issued.
@@ -282,13 +455,14 @@ void AttentionBody::orderLoads(Operand &operand) {
   }
 }
 
-UnfinishedLoop AttentionBody::step(bool masked) {
+UnfinishedLoop AttentionBody::own(bool masked) {
   TileOp scalar{TileOpKind::vector}; // operand none: bookkeeping, nothing to emit
   scalar.count = stepInstructions;
   builder.add(scalar, issueOf(stepInstructions));
   if (k.direct) {
     wait(k);
   }
+  pageAddresses();
   for (Operand *each : {&k, &v}) {
     if (each->direct || each->ahead == 0) {
       load(*each);

@@ -1,8 +1,8 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The graphs of a decode attention's regions, for one wave. Waves don't meet before the reduction:
-// each loads, stages and multiplies its own columns. Iteration i computes step i:
+// The graphs of an attention's regions, for one wave. In decode waves don't meet before the
+// reduction: each loads, stages and multiplies its own columns. Iteration i computes step i:
 //
 //   k direct  wait for K of step i
 //   direct    load K, V of step i+S-1 into stage (i+S-1) mod S (S stages); step i-1 has left it
@@ -17,6 +17,14 @@
 // Loads to registers have no wait operations: LLVM places their waits. The `diagonal` region is the
 // same body with masks; it does the steps whose columns are not all visible to all rows, those
 // behind the sequence among them, and what `unrolledSteps` leaves over.
+// In prefill (`rowWaves` above 1) waves share the tiles of k and v; iteration i works for two
+// steps, so that the products of one stand beside the softmax of the other:
+//
+//   wait, barrier  K of step i and V of step i-1 have landed; their last stages are free
+//   lds       wait, write K of step i+S-1 and V of step i+S-2, load one step further
+//   direct    load K of step i+S-1, V of step i+S-2
+//   read K; S^T = K Q^T of step i;  read V; O^T += V^T P^T of step i-1
+//   softmax of step i, rescale (`lazy`: a comparison)
 #pragma once
 
 #include "ir/AttentionLayout.h"
@@ -31,6 +39,9 @@ enum class SoftmaxPart : std::int16_t {
   maximum, ///< over the registers of a lane
   weights, ///< running maximum, exponentials to operands of the second product, running sum
   rescale, ///< accumulators to the new maximum
+  score,   ///< alibi or softcap
+  convert, ///< 8-bit elements of k or v to the 16 bits of q
+  page,    ///< addresses by the page table
 };
 
 /// Steps of one trip of the emitted loops: stages and registers in flight are then static.

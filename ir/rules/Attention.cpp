@@ -27,77 +27,52 @@ DecisionMask reads(std::initializer_list<std::string_view> names) {
 
 bool powerOfTwo(int value) { return std::has_single_bit(static_cast<unsigned>(value)); }
 
-// ---- Not supported yet ----
+// ---- The problem ----
 
 /// `holds` and the text, of the problem alone.
-template <auto holds, auto fact> Rule notSupported(std::string_view name) {
+template <auto holds, auto fact> Rule ofProblem(std::string_view name) {
   return {name, 0, [](const Problem &p, const Schedule &, const Target &) { return holds(op(p)); },
           [](const Problem &p, const Schedule &, const Target &) { return fact(op(p)); }};
 }
 
-bool isHalf(ElementType type) { return type == ElementType::f16 || type == ElementType::bf16; }
+constexpr int fragmentElements = 32; ///< of a head: whole slices of either matrix instruction
+constexpr int widestHead = 576;      ///< two stages of 32 columns of k and v fit LDS
 
 std::vector<Rule> supportRules() {
   using A = Attention;
   return {
-      notSupported<[](const A &a) { return a.sq <= mostQueries; },
-                   [](const A &a) {
-                     return fmt::format("prefill, sq={}, is not supported yet; supported: sq of 1 "
-                                        "to {}",
-                                        a.sq, mostQueries);
-                   }>("notSupported.prefill"),
-      notSupported<[](const A &a) { return !a.latent(); },
-                   [](const A &) {
-                     return std::string("latent attention (d=576 dv=512 hkv=1) is not supported "
-                                        "yet; supported: d of 64 and 128, dv=d");
-                   }>("notSupported.latent"),
-      notSupported<[](const A &a) { return a.d == 64 || a.d == 128; },
-                   [](const A &a) {
-                     return fmt::format("d={} is not supported yet; supported: 64 128", a.d);
-                   }>("notSupported.headDimension"),
-      notSupported<[](const A &a) { return a.dv == a.d; },
-                   [](const A &a) {
-                     return fmt::format("dv={} is not supported yet; supported: dv=d", a.dv);
-                   }>("notSupported.valueDimension"),
-      notSupported<[](const A &a) { return isHalf(a.type); },
-                   [](const A &a) {
-                     return fmt::format("dtype={} is not supported yet; supported: bf16 f16",
-                                        name(a.type));
-                   }>("notSupported.type"),
-      notSupported<[](const A &a) { return a.kvType == a.type; },
-                   [](const A &a) {
-                     return fmt::format("kvdtype={} beside dtype={} is not supported yet; "
-                                        "supported: the same",
-                                        name(a.kvType), name(a.type));
-                   }>("notSupported.kvType"),
-      notSupported<[](const A &a) {
-        return a.mask == MaskKind::none || a.mask == MaskKind::causal;
+      ofProblem<[](const A &a) {
+        return a.type != ElementType::f32 && a.kvType != ElementType::f32;
       },
-                   [](const A &) {
-                     return std::string("this mask is not supported yet; supported: none causal");
-                   }>("notSupported.mask"),
-      notSupported<[](const A &a) { return a.score == ScoreKind::none; },
-                   [](const A &) {
-                     return std::string("score is not supported yet; supported: score=none");
-                   }>("notSupported.score"),
-      notSupported<[](const A &a) { return 0 < a.scale; },
-                   [](const A &a) {
-                     return fmt::format("scale={} is not supported; supported: above 0", a.scale);
-                   }>("notSupported.scale"),
-      notSupported<[](const A &a) { return a.varlenFile.empty(); },
-                   [](const A &) {
-                     return std::string("varlen is not supported yet; supported: equal lengths");
-                   }>("notSupported.varlen"),
-      notSupported<[](const A &a) { return a.page == 0; },
-                   [](const A &a) {
-                     return fmt::format("page={} is not supported yet; supported: contiguous k "
-                                        "and v",
-                                        a.page);
-                   }>("notSupported.page"),
-      notSupported<[](const A &a) { return !a.sinks; },
-                   [](const A &) {
-                     return std::string("sinks=1 is not supported yet; supported: sinks=0");
-                   }>("notSupported.sinks"),
+                [](const A &) {
+                  return std::string("products of f32 are not supported; supported: bf16 f16 fp8 "
+                                     "bf8");
+                }>("notSupported.type"),
+      ofProblem<[](const A &a) {
+        return bitWidth(a.kvType) == 8 || bitWidth(a.type) == 8 || a.kvType == a.type;
+      },
+                [](const A &a) {
+                  return fmt::format("kvdtype={} beside dtype={} is not supported; supported: the "
+                                     "same, or an 8-bit one",
+                                     name(a.kvType), name(a.type));
+                }>("notSupported.kvType"),
+      ofProblem<[](const A &a) {
+        return a.d % fragmentElements == 0 && a.dv % fragmentElements == 0 && a.d <= widestHead &&
+               a.dv <= widestHead;
+      },
+                [](const A &a) {
+                  return fmt::format("d={} dv={} is not supported; supported: multiples of {} up "
+                                     "to {}",
+                                     a.d, a.dv, fragmentElements, widestHead);
+                }>("notSupported.headDimension"),
+      ofProblem<[](const A &a) { return !a.lengths.empty(); },
+                [](const A &a) {
+                  return fmt::format("the varlen file {} was not read", a.varlenFile);
+                }>("varlenFile"),
+      ofProblem<[](const A &a) { return a.mask != MaskKind::document || !a.documentEnds.empty(); },
+                [](const A &a) {
+                  return fmt::format("the document file {} was not read", a.maskFile);
+                }>("documentFile"),
       // Not a matter of time: V is turned by transposing reads, rows are reduced by lane swaps.
       {"notSupported.laneOperations", 0,
        [](const Problem &, const Schedule &, const Target &t) {
@@ -113,12 +88,15 @@ std::vector<Rule> supportRules() {
 // ---- Tiling ----
 
 /// The older shapes leave four scores a lane where P's operand has eight, or the other way round.
+/// Operands of 8 bits also have shapes of four times the k.
 bool instructionHolds(const Problem &p, const Schedule &s, const Target &t) {
   const auto &tile = of(s).tiling;
-  const bool isShape = (tile.mfmaM == 16 && tile.mfmaN == 16 && tile.mfmaK == 32) ||
-                       (tile.mfmaM == 32 && tile.mfmaN == 32 && tile.mfmaK == 16);
+  const ProductTypes types = productTypes(op(p));
+  const int products = tile.mfmaM * tile.mfmaK; // of a lane 8 or 32
+  const bool isShape = tile.mfmaM == tile.mfmaN && (tile.mfmaM == 16 || tile.mfmaM == 32) &&
+                       (products == 512 || (products == 2048 && bitWidth(types.keys) == 8));
   return isShape &&
-         findMatrixInstruction(t, tile.mfmaM, tile.mfmaN, tile.mfmaK, op(p).type, op(p).kvType);
+         findMatrixInstruction(t, tile.mfmaM, tile.mfmaN, tile.mfmaK, types.keys, types.queries);
 }
 
 constexpr int fewestColumns = 32; ///< of one or two score fragments and whole slices of P
@@ -136,10 +114,17 @@ std::int64_t columnReach(const Problem &p, const Schedule &s) {
 }
 /// The same of a tile of query rows: queries and the heads of a group.
 std::int64_t queryReach(const Problem &p) {
+  constexpr std::int64_t mostOfTile = 257; // queries of a tile of 256 rows
   const AttentionStrides strides = attentionStrides(op(p).layout, op(p).hq, op(p).sq, op(p).d);
-  return op(p).sq * strides.sequence + op(p).group() * strides.head;
+  return std::min(op(p).sq, mostOfTile) * strides.sequence + op(p).group() * strides.head;
 }
 constexpr std::int64_t mostReach = (std::int64_t(1) << 30) - 1; // 2-byte elements, 31 bits
+
+/// Rows of a tile beyond which a half of them or more are none of the problem's. Waves that share
+/// wide rows of k and v may have idle rows: it takes some to load them.
+std::int64_t mostRows(const Problem &p) {
+  return std::max<std::int64_t>(isDecode(op(p)) ? 32 : 64, powerOfTwoFrom(op(p).packedRows()));
+}
 
 std::vector<Rule> tilingRules() {
   return {
@@ -147,20 +132,41 @@ std::vector<Rule> tilingRules() {
        [](const Problem &, const Schedule &s, const Target &) {
          const auto &tile = of(s).tiling;
          return fmt::format(
-             "matrix instruction {}x{}x{}; attention is made of 16x16x32 or 32x32x16", tile.mfmaM,
-             tile.mfmaN, tile.mfmaK);
+             "matrix instruction {}x{}x{}; attention is made of 16x16x32 or 32x32x16, of 8-bit "
+             "operands also of 16x16x128 or 32x32x64",
+             tile.mfmaM, tile.mfmaN, tile.mfmaK);
        }},
-      {"rows", reads({"rows", "mfmaN"}),
+      {"rows", reads({"rows", "mfmaN", "rowWaves"}),
        [](const Problem &, const Schedule &s, const Target &) {
-         return powerOfTwo(of(s).tiling.rows) && of(s).tiling.rows % of(s).tiling.mfmaN == 0;
+         return powerOfTwo(of(s).tiling.rows) &&
+                of(s).tiling.rows % (of(s).tiling.mfmaN * of(s).rowWaves) == 0;
        },
        [](const Problem &, const Schedule &s, const Target &) {
-         return fmt::format("{} rows; they are a power of two and whole fragments of {}",
-                            of(s).tiling.rows, of(s).tiling.mfmaN);
+         return fmt::format(
+             "{} rows; they are a power of two and whole fragments of {} for each of "
+             "{} waves",
+             of(s).tiling.rows, of(s).tiling.mfmaN, of(s).rowWaves);
+       }},
+      {"usefulRowWaves", reads({"rowWaves"}),
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return of(s).rowWaves == 1 || !isDecode(op(p));
+       },
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return fmt::format(
+             "rowwaves={} with sq={}: waves share k and v above {} queries, with heads above 128 "
+             "and sequences of their own lengths",
+             of(s).rowWaves, op(p).sq, mostQueries);
+       }},
+      {"lazyRescale", reads({"rowWaves", "lazyRescale"}),
+       [](const Problem &, const Schedule &s, const Target &) {
+         return !of(s).lazyRescale || of(s).rowWaves > 1;
+       },
+       [](const Problem &, const Schedule &, const Target &) {
+         return std::string("lazy=1 with waves that divide the columns; rowwaves above 1");
        }},
       {"usefulRows", reads({"rows"}),
        [](const Problem &p, const Schedule &s, const Target &) {
-         return of(s).tiling.rows <= std::max<std::int64_t>(32, powerOfTwoFrom(op(p).packedRows()));
+         return of(s).tiling.rows <= mostRows(p);
        },
        [](const Problem &p, const Schedule &s, const Target &) {
          return fmt::format("{} rows a workgroup, but sq * hq / hkv is {}", of(s).tiling.rows,
@@ -174,6 +180,14 @@ std::vector<Rule> tilingRules() {
          return fmt::format("{} columns a wave; they are a power of two from {}",
                             of(s).tiling.columns, fewestColumns);
        }},
+      {"wholeSlices", reads({"columns", "mfmaK"}),
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return op(p).d % of(s).tiling.mfmaK == 0 && of(s).tiling.columns % of(s).tiling.mfmaK == 0;
+       },
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return fmt::format("k={} of the matrix instruction; it divides d={} and {} columns",
+                            of(s).tiling.mfmaK, op(p).d, of(s).tiling.columns);
+       }},
       {"waves", reads({"waves"}),
        [](const Problem &, const Schedule &s, const Target &t) {
          return powerOfTwo(of(s).waves) && of(s).waves <= t.maxWavesPerWorkgroup;
@@ -182,13 +196,20 @@ std::vector<Rule> tilingRules() {
          return fmt::format("{} waves; they are a power of two up to {}", of(s).waves,
                             t.maxWavesPerWorkgroup);
        }},
-      {"usefulWaves", reads({"columns", "waves"}),
+      {"rowWaves", reads({"waves", "rowWaves"}),
+       [](const Problem &, const Schedule &s, const Target &) {
+         return of(s).rowWaves == 1 || of(s).rowWaves == of(s).waves;
+       },
+       [](const Problem &, const Schedule &s, const Target &) {
+         return fmt::format("rowwaves={} of {} waves: all or 1", of(s).rowWaves, of(s).waves);
+       }},
+      {"usefulWaves", reads({"columns", "waves", "rowWaves"}),
        [](const Problem &p, const Schedule &s, const Target &) {
-         return std::int64_t(of(s).waves - 1) * of(s).tiling.columns < op(p).skv;
+         return std::int64_t(of(s).columnWaves() - 1) * of(s).tiling.columns < op(p).skv;
        },
        [](const Problem &p, const Schedule &s, const Target &) {
          return fmt::format("the last of {} waves with {} columns each gets none of skv={}",
-                            of(s).waves, of(s).tiling.columns, op(p).skv);
+                            of(s).columnWaves(), of(s).tiling.columns, op(p).skv);
        }},
       {"usefulSplits", reads({"columns", "waves", "splitKV", "rowWaves"}),
        [](const Problem &p, const Schedule &s, const Target &) {
@@ -214,13 +235,6 @@ std::vector<Rule> tilingRules() {
          return fmt::format("offsets within a tile reach {} elements; at most {} fit",
                             std::max(columnReach(p, s), queryReach(p)), mostReach);
        }},
-      {"pendingPrefill", reads({"rowWaves", "lazyRescale"}),
-       [](const Problem &, const Schedule &s, const Target &) {
-         return of(s).rowWaves == 1 && !of(s).lazyRescale;
-       },
-       [](const Problem &, const Schedule &, const Target &) {
-         return std::string("prefill's decisions: not supported yet; rowwaves=1, lazy=0");
-       }},
       {"columnRange", 0,
        [](const Problem &p, const Schedule &, const Target &) {
          return op(p).skv <= largestColumns;
@@ -238,11 +252,11 @@ template <Which which> const GemmSchedule::Operand &operand(const Schedule &s) {
   return which == Which::k ? of(s).k : of(s).v;
 }
 
-template <Which which> bool vectorHolds(const Problem &, const Schedule &s, const Target &t) {
+template <Which which> bool vectorHolds(const Problem &p, const Schedule &s, const Target &t) {
   const auto &decided = operand<which>(s);
   switch (decided.path) {
   case OperandPath::registers:
-    return decided.vectorBytes == 16;
+    return decided.vectorBytes == 16 && bitWidth(op(p).kvType) == 16;
   case OperandPath::direct:
     return decided.vectorBytes == 4 || (decided.vectorBytes == 16 && t.directToLds16);
   case OperandPath::lds:
@@ -252,9 +266,10 @@ template <Which which> bool vectorHolds(const Problem &, const Schedule &s, cons
 }
 
 template <Which which> std::string vectorFact(const Problem &, const Schedule &s, const Target &) {
-  return fmt::format("{} bytes a lane and load; fragments are loaded with 16, LDS takes 8 and 16 "
-                     "from registers, 4 and 16 directly",
-                     operand<which>(s).vectorBytes);
+  return fmt::format(
+      "{} bytes a lane and load; 16-bit fragments are loaded with 16, LDS takes 8 and 16 "
+      "from registers, 4 and 16 directly",
+      operand<which>(s).vectorBytes);
 }
 
 bool anyDirect(const Schedule &s) {
@@ -266,13 +281,14 @@ bool allDirect(const Schedule &s) {
 
 /// What doesn't concern the schedule keeps its default, so that equal kernels have one text.
 bool stagesHold(const Problem &, const Schedule &s, const Target &) {
-  return anyDirect(s) ? of(s).pipeline.stages >= 2
-                      : of(s).pipeline.stages == AttentionSchedule().pipeline.stages;
+  return anyDirect(s) || of(s).rowWaves > 1
+             ? of(s).pipeline.stages >= 2
+             : of(s).pipeline.stages == AttentionSchedule().pipeline.stages;
 }
 
 bool prefetchHolds(const Problem &, const Schedule &s, const Target &) {
   const auto &pipeline = of(s).pipeline;
-  if (allDirect(s)) {
+  if (allDirect(s) || of(s).rowWaves > 1) {
     return pipeline.prefetch == AttentionSchedule().pipeline.prefetch;
   }
   // Loads of one step are issued together, so that every wait counts the same from the first step.
@@ -285,7 +301,7 @@ int loadsInFlight(const Problem &p, const Schedule &s) {
     return tile.pieces * (tile.layout.path == OperandPath::direct ? of(s).pipeline.stages
                                                                   : of(s).pipeline.prefetch + 1);
   };
-  return in(TileOperand::k) + in(TileOperand::v);
+  return in(TileOperand::k) + (op(p).latent() ? 0 : in(TileOperand::v)); // else v is part of k
 }
 
 std::vector<Rule> pipelineRules() {
@@ -324,12 +340,29 @@ std::vector<Rule> pipelineRules() {
        [](const Problem &, const Schedule &s, const Target &) {
          return fmt::format("direct loads of {} bytes keep LDS plain", of(s).v.vectorBytes);
        }},
-      {"stages", reads({"kPath", "vPath", "stages"}), stagesHold,
+      {"sharedKeys", reads({"kPath", "rowWaves"}),
+       [](const Problem &, const Schedule &s, const Target &) {
+         return of(s).rowWaves == 1 || of(s).k.path != OperandPath::registers;
+       },
+       [](const Problem &, const Schedule &s, const Target &) {
+         return fmt::format("k=registers with rowwaves={}: what waves share goes through LDS",
+                            of(s).rowWaves);
+       }},
+      {"latentTile",
+       reads({"kPath", "vPath", "kLayout", "vLayout", "kVector", "vVector", "rowWaves"}),
+       [](const Problem &p, const Schedule &s, const Target &) {
+         return !op(p).latent() || (of(s).rowWaves > 1 && of(s).k == of(s).v);
+       },
+       [](const Problem &, const Schedule &, const Target &) {
+         return std::string("v of latent attention is read from k's tile in LDS: the same path, "
+                            "layout and width, and rowwaves above 1");
+       }},
+      {"stages", reads({"kPath", "vPath", "stages", "rowWaves"}), stagesHold,
        [](const Problem &, const Schedule &s, const Target &) {
          return fmt::format("stages={}; direct loads need 2 or more, without them it stays {}",
                             of(s).pipeline.stages, AttentionSchedule().pipeline.stages);
        }},
-      {"prefetch", reads({"kPath", "vPath", "stages", "prefetch"}), prefetchHolds,
+      {"prefetch", reads({"kPath", "vPath", "stages", "prefetch", "rowWaves"}), prefetchHolds,
        [](const Problem &, const Schedule &s, const Target &) {
          return fmt::format("prefetch={} with stages={}: up to 2 without direct loads, stages - 1 "
                             "beside them, {} where all are direct",
@@ -352,7 +385,7 @@ std::vector<Rule> pipelineRules() {
        }},
       {"loadsInFlight",
        reads({"columns", "mfmaM", "mfmaK", "kPath", "vPath", "kVector", "vVector", "stages",
-              "prefetch"}),
+              "prefetch", "rowWaves"}),
        [](const Problem &p, const Schedule &s, const Target &t) {
          return loadsInFlight(p, s) <= t.maxVmcnt;
        },
@@ -383,7 +416,7 @@ std::vector<Rule> capacityRules() {
   return {
       {"ldsCapacity",
        reads({"rows", "columns", "waves", "kPath", "vPath", "kLayout", "vLayout", "kVector",
-              "vVector", "stages"}),
+              "vVector", "stages", "rowWaves"}),
        [](const Problem &p, const Schedule &s, const Target &t) {
          return attentionLds(op(p), of(s)).bytes() <= t.ldsBytes;
        },
@@ -392,7 +425,7 @@ std::vector<Rule> capacityRules() {
        }},
       {"registers",
        reads({"rows", "columns", "waves", "mfmaM", "mfmaN", "mfmaK", "kPath", "vPath", "kVector",
-              "vVector", "prefetch"}),
+              "vVector", "prefetch", "rowWaves"}),
        [](const Problem &p, const Schedule &s, const Target &t) {
          return fits(mainLaunch(p, s, t).registers, of(s).waves, t);
        },
@@ -401,7 +434,7 @@ std::vector<Rule> capacityRules() {
        }},
       {"occupancy",
        reads({"rows", "columns", "waves", "mfmaM", "mfmaN", "mfmaK", "kPath", "vPath", "kVector",
-              "vVector", "prefetch", "wavesPerSimd"}),
+              "vVector", "prefetch", "wavesPerSimd", "rowWaves"}),
        [](const Problem &p, const Schedule &s, const Target &t) {
          const int asked = of(s).pipeline.wavesPerSimd;
          const Occupancies range = occupancies(p, s, t);

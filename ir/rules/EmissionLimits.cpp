@@ -91,7 +91,8 @@ std::vector<Rule> wholeFamily() {
 } // namespace
 
 std::span<const Rule> emissionLimits(ScheduleKind kind) {
-  static const std::vector<Rule> gemm = gemmLimits(), norm = rmsNormLimits(), whole = wholeFamily();
+  static const std::vector<Rule> gemm = gemmLimits(), norm = rmsNormLimits(),
+                                 attention = attentionLimits(), whole = wholeFamily();
   if (kind.generator != Generator::kw) {
     return {};
   }
@@ -101,7 +102,7 @@ std::span<const Rule> emissionLimits(ScheduleKind kind) {
   case Family::rmsnorm:
     return norm;
   case Family::attention:
-    return {};
+    return attention;
   case Family::groupedGemm:
   case Family::topk:
     break;

@@ -29,6 +29,9 @@ std::vector<Rule> gemmLdsRules();      ///< layouts and capacity of LDS
 std::vector<Rule> gemmMappingRules();  ///< order of tiles
 std::vector<Rule> gemmSplitRules();    ///< workgroups that share a tile
 
+/// What codegen cannot do yet (EmissionLimits.h), where the list is long.
+std::vector<Rule> attentionLimits();
+
 /// Smallest power of two that is not below `value` (at least 1).
 constexpr std::int64_t powerOfTwoFrom(std::int64_t value) {
   std::int64_t power = 1;

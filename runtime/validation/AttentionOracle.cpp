@@ -200,6 +200,7 @@ private:
     other.sq = sq;
     other.skv = skv;
     other.layout = layout;
+    other.lengths = {{sq, skv, b}};
     return {other};
   }
 

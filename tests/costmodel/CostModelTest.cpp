@@ -5,6 +5,7 @@
 #include "costmodel/Combine.h"
 #include "costmodel/Constants.h"
 #include "costmodel/Features.h"
+#include "ir/AttentionLayout.h"
 #include "ir/Decision.h"
 #include "ir/Generator.h"
 #include "ir/Rule.h"
@@ -41,6 +42,13 @@ const std::vector<std::string_view> problems{
     "attention b=4 hq=32 hkv=4 sq=1 skv=4096 d=128 dtype=bf16",
     "attention b=64 hq=64 hkv=8 sq=1 skv=9000 d=64 dtype=bf16",
     "attention b=1 hq=16 hkv=1 sq=7 skv=30000 d=128 dtype=f16 mask=causal lse=1",
+    "attention b=2 hq=32 hkv=8 sq=4096 skv=4096 d=128 mask=causal",
+    "attention b=1 hq=16 hkv=16 sq=3000 skv=5000 d=64 mask=window:1000 score=softcap:50 lse=1",
+    "attention b=16 hq=128 hkv=1 sq=1 skv=8192 d=576 dv=512",
+    "attention b=4 hq=64 hkv=8 sq=512 skv=8192 d=128 kvdtype=fp8 mask=prefix:600 page=64 sinks=1",
+    "attention b=8 hq=16 hkv=2 sq=2048 skv=2048 d=128 dtype=fp8 mask=causal score=alibi",
+    "attention b=1 hq=24 hkv=24 sq=12268 skv=12268 d=128 layout=bshd",
+    "attention b=3 hq=32 hkv=4 sq=1 skv=20000 d=64 mask=window:4096 page=16",
     "gemm m=4096 n=4096 k=4096 dtype=fp8 b=nk",
     "gemm m=2048 n=7168 k=2048 dtype=fp8 scale=block128 b=nk",
     "gemm m=512 n=4096 k=4096 dtype=mxfp8 b=nk epilogue=bias,quant:fp8",
@@ -77,6 +85,9 @@ const Gemm *productOf(const Problem &problem) {
 /// A legal schedule to start from: the default, or the first of some tiles.
 Schedule firstLegal(const Problem &problem, const Target &target) {
   Schedule start = defaultSchedule(problem.family());
+  if (problem.family() == Family::attention && !isLegal(problem, start, target)) {
+    return *parseSchedule("attention.1:tile=64x32,waves=4,k=direct,v=direct,rowwaves=4");
+  }
   GemmSchedule *schedule = productOf(start);
   const Gemm *gemm = productOf(problem);
   if (schedule && bitWidth(gemm->aType) <= 8) {
@@ -168,6 +179,10 @@ TEST(CostModel, NoEstimateBeatsTheRoofline) {
     double bound = compulsoryBytes(problem) / target.hbmBytesPerSecond;
     if (const Gemm *gemm = productOf(problem)) {
       bound = std::max(bound, flops(problem) / peakFlops(target, gemm->aType, gemm->bType));
+    }
+    if (problem.family() == Family::attention) {
+      const ProductTypes types = productTypes(problem.attention());
+      bound = std::max(bound, flops(problem) / peakFlops(target, types.keys, types.queries));
     }
     CostModel model(problem, target);
     for (const Schedule &schedule : randomSchedules(problem, target, 60, random)) {

@@ -42,6 +42,24 @@ TEST(Rounds, FewWorkgroupsLeaveCusIdle) {
   EXPECT_EQ(evenRounds(profile, samples::gfx950()).activeCus, 100);
 }
 
+TEST(Rounds, NoneEndsBeforeTheLongest) {
+  // One a CU, the longest twice the mean: it works alone for half of the time.
+  LaunchProfile profile = samples::twoRounds();
+  profile.workgroups = 256;
+  profile.longestShare = 2;
+  const Rounds rounds = exactRounds(profile, samples::gfx950());
+  EXPECT_EQ(rounds.batches, 1); // it starts and ends once
+  EXPECT_EQ(rounds.walks, 2);
+  EXPECT_EQ(rounds.workgroups, 2);
+  EXPECT_EQ(rounds.wavesOfSimd, 2);
+  EXPECT_EQ(rounds.activeCus, 128);
+  EXPECT_EQ(evenRounds(profile, samples::gfx950()).walks, 1);
+  // With two rounds of the others the longest is no longer than they are.
+  profile.workgroups = 512;
+  EXPECT_EQ(exactRounds(profile, samples::gfx950()).walks, 2);
+  EXPECT_EQ(exactRounds(profile, samples::gfx950()).activeCus, 256);
+}
+
 TEST(Rounds, SharersEndTogether) {
   // 527 pieces in 256 shares of which the longest is 70 / 69.0625 of the mean.
   LaunchProfile profile = samples::twoRounds();

@@ -112,6 +112,65 @@ TEST(AttentionLayout, FragmentsFindWhatWasLoaded) {
   }
 }
 
+/// The same of 8-bit elements, also for the instructions of four times the k: a lane's weights are
+/// runs of eight columns, and V's rows are read in that order.
+TEST(AttentionLayout, FragmentsOfBytesFindWhatWasLoaded) {
+  for (Case each : cases()) {
+    for (const int laneElements : {8, 32}) {
+      each.op.type = each.op.kvType = ElementType::fp8;
+      const int size = each.schedule.tiling.mfmaM, groups = 64 / size;
+      each.schedule.tiling.mfmaK = groups * laneElements;
+      if (each.op.d % each.schedule.tiling.mfmaK != 0 ||
+          each.schedule.tiling.columns % each.schedule.tiling.mfmaK != 0) {
+        continue;
+      }
+      for (const TileOperand operand : {TileOperand::k, TileOperand::v}) {
+        const KvTile tile = kvTile(each.op, each.schedule, operand);
+        ASSERT_EQ(tile.laneElements, laneElements);
+        ASSERT_EQ(tile.reads * tile.readBytes, laneElements);
+        std::vector<int> lds(tile.stageBytes(), -1); // column * 1000 + element
+        for (int piece = 0; piece < tile.pieces; ++piece) {
+          for (int lane = 0; lane < 64; ++lane) {
+            const TilePosition from = kvLoadedPosition(tile, piece, lane);
+            const std::int64_t to = kvStagedAddress(tile, piece, lane);
+            for (int i = 0; i < tile.vectorBytes; ++i) {
+              ASSERT_EQ(lds.at(to + i), -1) << "laid down twice";
+              lds.at(to + i) = from.row * 1000 + from.byte + i;
+            }
+          }
+        }
+        for (int fragment = 0; fragment < tile.fragments; ++fragment) {
+          for (int slice = 0; slice < tile.slices; ++slice) {
+            for (int lane = 0; lane < 64; ++lane) {
+              for (int i = 0; i < laneElements; ++i) {
+                int found = 0, wanted = 0;
+                if (operand == TileOperand::k) {
+                  found =
+                      lds.at(kvFragmentAddress(tile, fragment, slice, i / tile.readBytes, lane) +
+                             i % tile.readBytes);
+                  wanted = keyColumn(size, fragment, lane % size) * 1000 + slice * tile.fragmentK +
+                           lane / size * laneElements + i;
+                } else {
+                  // Lane l, element n of the read comes from lane 16 (l / 16) + l mod 16 / 8 + 2 n,
+                  // element l mod 8.
+                  const int source = lane / 16 * 16 + lane % 16 / 8 + 2 * (i % 8);
+                  found =
+                      lds.at(kvFragmentAddress(tile, fragment, slice, i / 8, source) + lane % 8);
+                  // Weight i of the lane's slice: registers of the scores in their order.
+                  const int column = scoreColumn(size, slice * laneElements + i, lane);
+                  wanted = column * 1000 + fragment * size + lane % size;
+                }
+                ASSERT_EQ(found, wanted) << "d " << each.op.d << " size " << size << " elements "
+                                         << laneElements << " columns " << tile.rows;
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(AttentionLayout, FragmentsInRegistersHoldTheSame) {
   for (Case each : cases()) {
     each.schedule.k.path = OperandPath::registers;

@@ -32,6 +32,11 @@ std::vector<Problem> someProblems() {
         // At the limits of a grid and of a tile's offsets.
         "attention b=1000000 hq=64 hkv=8 sq=1 skv=100000 d=128",
         "attention b=1 hq=131072 hkv=131072 sq=1 skv=4096 d=128 layout=bshd",
+        // Prefill, latent attention, masks and scores.
+        "attention b=2 hq=64 hkv=8 sq=4096 skv=4096 d=128 mask=causal",
+        "attention b=64 hq=128 hkv=1 sq=1 skv=8192 d=576 dv=512",
+        "attention b=1 hq=8 hkv=8 sq=100 skv=33 d=64 mask=window:9 score=softcap:30 kvdtype=fp8",
+        "attention b=1000000 hq=64 hkv=64 sq=500 skv=500 d=128",
         // Scaled operands.
         "gemm m=4096 n=4096 k=4096 dtype=fp8 scale=block128 b=nk",
         "gemm m=4096 n=4096 k=4096 dtype=mxfp8 b=nk", "gemm m=512 n=512 k=512 dtype=mxfp6 a=km",

@@ -236,11 +236,26 @@ TEST(Space, IsNeverEmptyForAProblemThatIsSupported) {
        {"gemm m=64 n=256 k=512 dtype=fp8 scale=block128",
         "gemm m=1 n=8 k=128 dtype=i8 scale=block128",
         "gemm m=64 n=256 k=512 dtype=mxfp4 preshuffle=1",
-        "gemm m=8 n=8 k=64 dtype=fp8 preshuffle=1", "gemm m=64 n=64 k=64 adtype=fp8 bdtype=mxfp4",
+        "gemm m=8 n=8 k=64 dtype=fp8 preshuffle=1",
+        "attention b=1 hq=8 hkv=8 sq=4096 skv=4096 d=128 mask=causal",
+        "attention b=1 hq=3 hkv=1 sq=17 skv=1 d=64 mask=window:5 score=alibi lse=1",
+        "attention b=16 hq=128 hkv=1 sq=1 skv=8192 d=576 dv=512",
+        "attention b=16 hq=16 hkv=1 sq=2 skv=100 d=576 dv=512 kvdtype=fp8",
+        "attention b=16 hq=16 hkv=1 sq=1 skv=8192 d=576 dv=512",
+        "attention b=1 hq=8 hkv=1 sq=1 skv=8192 d=256",
+        "attention b=1 hq=1 hkv=1 sq=1 skv=1 d=512",
+        "attention b=1 hq=2 hkv=2 sq=3 skv=99 d=576 dtype=f16 mask=causal",
+        "attention b=2 hq=4 hkv=2 sq=70 skv=99 d=32 dv=576 dtype=fp8 kvdtype=bf8 page=16",
+        "attention b=1 hq=2 hkv=2 sq=50 skv=9 d=96 dv=160 dtype=bf8 mask=window:3",
+        "attention b=2 hq=16 hkv=4 sq=1 skv=100 d=192 dv=128 page=16 sinks=1 mask=prefix:7",
+        "attention b=2 hq=16 hkv=4 sq=333 skv=100 d=256 dtype=fp8 score=softcap:3 layout=bshd",
+        "gemm m=64 n=64 k=64 adtype=fp8 bdtype=mxfp4",
         "rmsnorm rows=7 cols=4096 quant=fp8",
         "grouped_gemm groups=256 tokens=1 topk=8 n=2048 k=7168 dtype=fp8 scale=block128 b=nk",
-        "grouped_gemm groups=1 tokens=1 topk=1 n=1 k=1", "topk rows=1 cols=1 k=1",
-        "topk rows=1000 cols=131072 k=2048 dtype=bf16 index=i32", "topk rows=3 cols=7 k=7"}) {
+        "grouped_gemm groups=1 tokens=1 topk=1 n=1 k=1",
+        "topk rows=1 cols=1 k=1",
+        "topk rows=1000 cols=131072 k=2048 dtype=bf16 index=i32",
+        "topk rows=3 cols=7 k=7"}) {
     problems.push_back(text);
   }
   for (const std::string &problem : problems) {

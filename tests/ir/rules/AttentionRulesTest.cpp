@@ -1,6 +1,7 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/Rule.h"
+#include "ir/rules/EmissionLimits.h"
 
 #include <gmock/gmock.h>
 
@@ -20,8 +21,11 @@ std::string firstRule(const std::string &problem, const std::string &schedule) {
   return all.empty() ? "" : std::string(all.front().rule);
 }
 
-TEST(AttentionRules, RefusesByNameWhatNoKernelComputes) {
-  const auto rule = [](const std::string &problem) { return firstRule(problem, "attention.1:"); };
+TEST(AttentionRules, RefusesByNameWhatIsNotCompiled) {
+  const auto rule = [](const std::string &problem) {
+    const auto limit = emissionLimit(*parseProblem(problem), **findTarget("gfx950"));
+    return limit ? std::string(limit->rule) : "";
+  };
   const std::string sizes = "attention b=1 hq=16 hkv=2 sq=1 skv=640 ";
   EXPECT_EQ(rule(sizes + "d=128"), "");
   EXPECT_EQ(rule("attention b=1 hq=16 hkv=2 sq=17 skv=640 d=128"), "notSupported.prefill");
@@ -37,6 +41,60 @@ TEST(AttentionRules, RefusesByNameWhatNoKernelComputes) {
   EXPECT_EQ(rule(sizes + "d=128 varlen=x"), "notSupported.varlen");
   EXPECT_EQ(rule(sizes + "d=128 page=16"), "notSupported.page");
   EXPECT_EQ(rule(sizes + "d=128 sinks=1"), "notSupported.sinks");
+  const auto shared =
+      emissionLimit(*parseProblem(sizes + "d=128"),
+                    *parseSchedule("attention.1:waves=4,rowwaves=4"), **findTarget("gfx950"));
+  ASSERT_TRUE(shared);
+  EXPECT_EQ(shared->rule, "notSupported.rowWaves");
+}
+
+TEST(AttentionRules, RefusesByNameWhatNoKernelCouldDo) {
+  const auto rule = [](const std::string &problem) { return firstRule(problem, "attention.1:"); };
+  const std::string sizes = "attention b=1 hq=16 hkv=2 sq=1 skv=640 ";
+  EXPECT_EQ(rule(sizes + "d=128 dtype=f32"), "notSupported.type");
+  EXPECT_EQ(rule(sizes + "d=128 kvdtype=f16"), "notSupported.kvType");
+  EXPECT_EQ(rule(sizes + "d=72"), "notSupported.headDimension");
+  EXPECT_EQ(rule(sizes + "d=128 varlen=x"), "varlenFile");
+  EXPECT_EQ(rule(sizes + "d=128 mask=document:x"), "documentFile");
+}
+
+TEST(AttentionRules, PrefillSharesKeysAndValues) {
+  const std::string prefill = "attention b=1 hq=16 hkv=2 sq=4096 skv=4096 d=128";
+  const std::string fast = "attention.1:tile=256x64,waves=8,mfma=32x32x16,k=direct,v=direct,"
+                           "rowwaves=8,lazy=1";
+  EXPECT_EQ(firstRule(prefill, fast), "");
+  EXPECT_EQ(firstRule(prefill + " mask=causal", fast), "");
+  EXPECT_EQ(firstRule(prefill, "attention.1:tile=128x32,waves=4,mfma=32x32x16,k=lds,rowwaves=4"),
+            "");
+  EXPECT_EQ(firstRule(decode, "attention.1:waves=4,rowwaves=4,k=direct,v=direct,tile=64x32"),
+            "usefulRowWaves");
+  EXPECT_EQ(firstRule(prefill, "attention.1:tile=64x64,waves=8,mfma=32x32x16,k=direct,v=direct,"
+                               "rowwaves=8"),
+            "rows");
+  EXPECT_EQ(firstRule(prefill, "attention.1:tile=256x64,waves=8,k=direct,v=direct,rowwaves=4"),
+            "rowWaves");
+  EXPECT_EQ(firstRule(prefill, "attention.1:tile=256x64,waves=8,rowwaves=8"), "sharedKeys");
+  EXPECT_EQ(firstRule(prefill, "attention.1:tile=16x32,waves=1,lazy=1"), "lazyRescale");
+  const std::string latent = "attention b=8 hq=128 hkv=1 sq=1 skv=4096 d=576 dv=512";
+  EXPECT_EQ(firstRule(latent, "attention.1:tile=64x32,waves=4,k=direct,v=direct,rowwaves=4"), "");
+  EXPECT_EQ(firstRule(latent, "attention.1:tile=64x32,waves=4,k=direct,rowwaves=4"), "latentTile");
+}
+
+/// Where q has 8 bits too, so do the products, at the full rate of the wide instructions.
+TEST(AttentionRules, EightBitProductsHaveTheirOwnInstructions) {
+  const std::string sizes = "attention b=1 hq=16 hkv=2 sq=4096 skv=4096 d=128 ";
+  const auto rule = [&](const std::string &types, const std::string &mfma) {
+    return firstRule(sizes + types, "attention.1:tile=256x64,waves=8,k=direct,v=direct,"
+                                    "rowwaves=8,mfma=" +
+                                        mfma);
+  };
+  EXPECT_EQ(rule("dtype=fp8", "32x32x64"), "");
+  EXPECT_EQ(rule("dtype=fp8 kvdtype=bf8", "32x32x64"), "");
+  EXPECT_EQ(rule("dtype=fp8", "32x32x16"), "");
+  EXPECT_EQ(rule("dtype=fp8", "16x16x128"), "wholeSlices"); // of 64 columns
+  EXPECT_EQ(rule("dtype=bf16 kvdtype=fp8", "32x32x64"), "matrixInstruction");
+  EXPECT_EQ(rule("dtype=bf16 kvdtype=fp8", "32x32x16"), "");
+  EXPECT_EQ(rule("dtype=fp8 kvdtype=bf16", "32x32x16"), "");
 }
 
 TEST(AttentionRules, SaysWhatFailsAndWhatWouldBeLegal) {
