@@ -588,6 +588,9 @@ void afterExecution(Wave &wave, const Op &op) {
 // LDS accesses complete in order; scalar loads in any order, so only a wait for 0 covers them, and
 // they may all be among those that have come back: LDS has at most `lgkm` left then.
 void waitCounters(Wave &wave, unsigned vmem, unsigned lgkm) {
+  if (wave.vmem.size() > vmem || lgkm == 0) {
+    noteWaited(wave);
+  }
   retireDownTo(wave, wave.vmem, vmem);
   retireDownTo(wave, wave.lds, lgkm);
   if (lgkm == 0) {

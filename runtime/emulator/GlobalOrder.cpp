@@ -82,18 +82,23 @@ ClockRef snapshot(Wave &wave) {
   return result;
 }
 
-std::uint32_t recordOf(Wave &wave, const Op &op, const GlobalUse &use) {
+std::uint32_t recordOf(Wave &wave, const Op &op, const GlobalUse &use, std::uint32_t under = 0) {
   WaveOrder &order = wave.order;
   Workgroup &group = *wave.group;
   Record record{.group = static_cast<std::uint32_t>(group.linear),
                 .op = op.index,
+                .under = under,
                 .wave = static_cast<std::uint8_t>(wave.id),
                 .writes = use.writes,
                 .through = use.through,
                 .atomic = use.atomic,
                 .rmw = use.rmw};
-  WaveOrder::Recent &recent = order.recent[op.index % order.recent.size()];
-  if (use.releases && group.context.kernel->communicates) {
+  const bool communicates = group.context.kernel->communicates;
+  if (communicates && order.store != ~0u && order.store != op.index) {
+    order.tick();
+  }
+  WaveOrder::Recent &recent = order.recent[(op.index + under) % order.recent.size()];
+  if (use.releases && communicates) {
     if (wave.issuing.released == 0) {
       wave.issuing.released = group.context.log->addReleased(snapshot(wave));
       recent.op = ~0u;
@@ -101,12 +106,13 @@ std::uint32_t recordOf(Wave &wave, const Op &op, const GlobalUse &use) {
     record.released = wave.issuing.released;
   }
   order.touched = true;
+  order.store = use.writes ? op.index : ~0u;
   wave.issuing.clock = order.clock;
-  if (recent.op == op.index && recent.clock == order.clock) {
+  if (recent.op == op.index && recent.clock == order.clock && recent.under == under) {
     return recent.record;
   }
   record.clock = order.clock;
-  recent = {op.index, order.clock, group.context.log->add(*group.records, record)};
+  recent = {op.index, order.clock, group.context.log->add(*group.records, record), under};
   return recent.record;
 }
 
@@ -151,10 +157,28 @@ const char *explain(Relation relation) {
   }
 }
 
+/// The record of the last store beneath a float atomic that finds `stamp`; 0: none, or unknown.
+std::uint32_t storeUnder(const AccessLog &log, std::uint32_t stamp) {
+  const Record &before = log.at(stamp >> 9);
+  return before.rmw ? before.under : before.atomic ? 0 : stamp >> 9;
+}
+
+/// "was written by workgroup (1, 0, 0) wave 2 lane 3 at 0x40 (...)"; no lane if it is negative.
+std::string describeBefore(const LaunchContext &context, const Record &before, int lane) {
+  const KernelCode &kernel = *context.kernel;
+  return fmt::format("was {} by workgroup {} wave {}{} at {:#x} ({})",
+                     before.writes ? "written" : "read", placeOf(context, before.group),
+                     before.wave, lane < 0 ? std::string() : fmt::format(" lane {}", lane),
+                     kernel.offsets[before.op] - kernel.offsets[kernel.entryOp],
+                     kernel.text[before.op]);
+}
+
 /// Compares with an earlier access; `stamp` is not 0.
 void compare(Wave &wave, const Op &op, const GlobalUse &use, int lane, const Allocation &allocation,
              const Dword &dword, std::uint32_t stamp) {
-  const Record &before = wave.group->context.log->at(stamp >> 9);
+  const AccessLog &log = *wave.group->context.log;
+  const bool isUnder = use.rmw && log.at(stamp >> 9).under != 0;
+  const Record &before = log.at(isUnder ? log.at(stamp >> 9).under : stamp >> 9);
   if ((use.atomic && before.atomic) || !overlap(dword.part, stamp & 7)) {
     return;
   }
@@ -165,13 +189,11 @@ void compare(Wave &wave, const Op &op, const GlobalUse &use, int lane, const All
   if (relation == Relation::ordered) {
     return;
   }
-  const KernelCode &kernel = *wave.group->context.kernel;
-  std::string text = fmt::format(
-      "offset {} of '{}' is {} here and was {} by workgroup {} wave {} lane {} at {:#x} ({}), {}",
-      dword.from, allocation.name, use.writes ? "written" : "read",
-      before.writes ? "written" : "read", placeOf(wave.group->context, before.group), before.wave,
-      stamp >> 3 & 63, kernel.offsets[before.op] - kernel.offsets[kernel.entryOp],
-      kernel.text[before.op], explain(relation));
+  const int beforeLane = isUnder ? -1 : static_cast<int>(stamp >> 3 & 63);
+  std::string text =
+      fmt::format("offset {} of '{}' is {} here and {}, {}", dword.from, allocation.name,
+                  use.writes ? "written" : "read",
+                  describeBefore(wave.group->context, before, beforeLane), explain(relation));
   if (before.rmw && !use.writes) {
     wave.order.guesses.try_emplace(allocation.base + 4 * dword.index,
                                    WaveOrder::Guess{op.index, lane, std::move(text)});
@@ -292,6 +314,9 @@ void noteGlobal(Wave &wave, const Op &op, const GlobalUse &use, int lane,
     std::uint32_t own = record;
     if (const std::uint32_t before = use.rmw ? writer : 0; before != 0) {
       own = meet(wave, use, record, before);
+      if (own == record && !use.releases) {
+        own = recordOf(wave, op, use, storeUnder(*wave.group->context.log, before));
+      }
       wave.order.guesses.erase(allocation.base + 4 * dword.index);
     }
     const std::uint32_t before = exchange(writer, makeStamp(own, lane, dword.part), parallel);
@@ -342,6 +367,12 @@ void noteWritebackDone(Wave &wave) {
 }
 
 void noteInvalidate(Wave &wave) { wave.order.acquired = wave.order.seen; }
+
+void noteWaited(Wave &wave) {
+  if (wave.group->context.kernel->communicates) {
+    wave.order.tick();
+  }
+}
 
 void noteAcquired(Wave &wave, const ClockRef &clock) {
   wave.order.seen.join(*clock);

@@ -8,7 +8,9 @@
 // backed pages. A stamp names a record (wave, instruction, clock) and the lane. Buffers that the
 // host declared as inputs have no reader stamps until somebody writes to them.
 //
-// Clocks. Each wave counts intervals; an access is stamped with the wave's interval. Inside a
+// Clocks. Each wave counts intervals; an access is stamped with the wave's interval. Where kernels
+// communicate an interval ends behind a store and at a wait, so that what is visible by a release
+// doesn't depend on what was issued later. Inside a
 // workgroup a barrier orders what was *issued* before it (one CU, one L1 that takes its accesses in
 // order; LLVM's memory model needs no vmcnt there). Between workgroups a release orders what is
 // *visible* by then: accesses whose s_waitcnt is past and which were written through (sc1, atomics)
@@ -20,6 +22,8 @@
 //             it has been waited for. Ordinary loads need a buffer_inv after that.
 //
 // A release carries what its wave knows (a vector clock, shared by the records of one interval).
+// Float sums order nothing, so a record of one remembers the store beneath: a sum that may come
+// before the zeros does so too where another sum has come in between.
 // [LLVM AMDGPU usage: memory model gfx942]
 #pragma once
 
@@ -51,11 +55,12 @@ using ClockRef = std::shared_ptr<const VectorClock>;
 struct WaveOrder {
   std::uint64_t uid = 0;
   std::uint32_t clock = 1;
-  bool touched = false; ///< in this interval
+  bool touched = false;      ///< in this interval
+  std::uint32_t store = ~0u; ///< instruction of this interval that has stored
   VectorClock known, seen, acquired;
   std::deque<std::array<std::uint32_t, maxGroupWaves>> writebacks; ///< buffer_wbl2 in flight
   struct Recent {
-    std::uint32_t op = ~0u, clock = 0, record = 0;
+    std::uint32_t op = ~0u, clock = 0, record = 0, under = 0;
   };
   std::array<Recent, 16> recent;
   /// Ordinary loads of what others change by atomics: an error unless a compare-and-swap by this
@@ -72,6 +77,7 @@ struct WaveOrder {
   void tick() {
     clock += touched;
     touched = false;
+    store = ~0u;
   }
 };
 
@@ -81,6 +87,7 @@ public:
   struct Record {
     std::uint32_t group = 0; ///< a launch has less than 2^32
     std::uint32_t clock = 0, op = 0, released = 0;
+    std::uint32_t under = 0; ///< of a float atomic: record of the last store below the sums
     std::uint8_t wave = 0;
     bool writes : 1 = false, through : 1 = false, atomic : 1 = false, rmw : 1 = false;
   };
@@ -131,6 +138,8 @@ std::string describeWriter(const AccessLog &log, const LaunchContext &context,
 void noteWriteback(Wave &wave);
 void noteWritebackDone(Wave &wave);
 void noteInvalidate(Wave &wave);
+/// Accesses to global memory have been waited for.
+void noteWaited(Wave &wave);
 /// An acquiring access has been waited for.
 void noteAcquired(Wave &wave, const ClockRef &clock);
 /// All waves have arrived at a barrier.

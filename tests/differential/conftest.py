@@ -14,6 +14,9 @@ sys.path.insert(0, str(FOLDER))
 os.environ.setdefault("TRITON_CACHE_DIR", str(FOLDER.parents[1] / "build" / "triton-cache"))
 
 import launching  # noqa: E402  (needs the path above)
+import mutating  # noqa: E402
+
+proof = mutating.Proof()
 
 
 def describe(findings):
@@ -22,13 +25,16 @@ def describe(findings):
 
 
 @pytest.fixture
-def launch_clean(kw_program, tmp_path):
+def launch_clean(kw_program, tmp_path, request):
     """launch_clean(code_object, launches): runs them and accepts no finding."""
     folders = (tmp_path / f"launch{i}" for i in itertools.count())
 
     def run(code_object, launches, extra=()):
-        outcome = launching.launch(kw_program, next(folders), code_object, launches, extra)
+        folder = next(folders)
+        outcome = launching.launch(kw_program, folder, code_object, launches, extra)
         assert outcome.ok and not outcome.findings, describe(outcome.findings)
+        if mutating.MUTANTS:
+            proof.add(kw_program, folder / "manifest.json", request.node.name)
         return outcome
 
     return run
@@ -48,3 +54,13 @@ def run_triton(launch_clean):
         return launch_clean(kernel.hsaco, [step], extra)
 
     return run
+
+
+def pytest_terminal_summary(terminalreporter):
+    if mutating.MUTANTS:
+        terminalreporter.write_line(proof.text())
+
+
+def pytest_sessionfinish(session):
+    if mutating.MUTANTS and not proof.holds():
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

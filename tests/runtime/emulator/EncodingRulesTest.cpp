@@ -132,6 +132,60 @@ TEST(EncodingRules, RefuseWhatTheAssemblerRefuses) {
   EXPECT_GT(invalid, 1000);
 }
 
+/// dst_sel, dst_unused, src0_sel and src1_sel of SDWA.
+struct Selectors {
+  u32 result, unused, first, second;
+  u32 bits() const { return result << 8 | unused << 11 | first << 16 | second << 24; }
+};
+
+/// Of an encoding that has all of them, or lacks one or the other (its bits are 0 then).
+struct SdwaEncoding {
+  const char *name;
+  u32 first;
+  bool hasResult, hasSecond;
+
+  std::vector<Selectors> selectors() const {
+    std::vector<Selectors> all;
+    for (u32 i = 0; i < 8 * 4 * 8 * 8; ++i) {
+      const Selectors next{i & 7, i >> 3 & 3, i >> 5 & 7, i >> 8};
+      if ((hasResult || (next.result | next.unused) == 0) && (hasSecond || next.second == 0)) {
+        all.push_back(next);
+      }
+    }
+    return all;
+  }
+};
+
+/// LLVM's printer crashes on selectors that there are not, and a mutant reaches any of them.
+TEST(EncodingRules, SdwaSelectorsThatDoNotExistStopTheirInstructionAlone) {
+  const u32 result = 0x10 << 17, second = 0x20 << 9;
+  for (const SdwaEncoding &encoding :
+       {SdwaEncoding{"v_mov_b32", 0x7e0002f9 | result, true, false},
+        SdwaEncoding{"v_add_f32", 0x020000f9 | result | second, true, true},
+        SdwaEncoding{"v_cmp_eq_f32", 0x7c8400f9 | second, false, true}}) {
+    SCOPED_TRACE(encoding.name);
+    std::string body;
+    for (const Selectors &selectors : encoding.selectors()) {
+      body += fmt::format("  .long {:#x}, {:#x}\n", encoding.first, selectors.bits() | 0x11);
+    }
+    const LoadedCode code = load({.body = body});
+    const detail::KernelCode &kernel = *code.image().find("k");
+    std::set<std::uint64_t> run;
+    for (std::size_t i = 0; i < kernel.ops.size(); ++i) {
+      if (kernel.ops[i].run && kernel.names[i].find("sdwa") != std::string::npos) {
+        run.insert(kernel.offsets[i] - kernel.offsets[kernel.entryOp]);
+      }
+    }
+    std::uint64_t offset = 0;
+    for (const Selectors &selectors : encoding.selectors()) {
+      const bool exists = selectors.result < 7 && selectors.unused < 3 && selectors.first < 7 &&
+                          selectors.second < 7;
+      ASSERT_EQ(run.contains(offset), exists) << fmt::format("{:#x}", selectors.bits());
+      offset += 8;
+    }
+  }
+}
+
 /// Every opcode of the vector encodings, with vector registers as operands.
 std::string everyVectorInstruction() {
   std::string body;

@@ -62,6 +62,22 @@ const char *const coherentLoad = "global_load_dword v9, v2, s[6:7] sc1";
 const char *const fullRelease = "buffer_wbl2 sc1\n s_waitcnt vmcnt(0)";
 const char *const inv = "buffer_inv sc1";
 
+/// Workgroup 0 stores zeros and adds to them; the first wave of workgroup 1 waits for that, its
+/// second adds to the same places at the end of a long way (`skip`: who waits; `join`: for whom).
+std::string zerosThenSums(const char *skip, const char *join) {
+  return std::string("v_mov_b32 v2, 0\n v_mov_b32 v3, 1.0\n v_and_b32 v4, 0xff, v1\n"
+                     "s_cmp_eq_u32 s2, 0\n s_cbranch_scc0 .La\n s_cmp_eq_u32 s20, 0\n"
+                     "s_cbranch_scc0 .Lfinish\n global_store_dword v4, v2, s[6:7] sc0 sc1 nt\n"
+                     "s_waitcnt vmcnt(0)\n global_atomic_add_f32 v4, v3, s[6:7]\n"
+                     "s_mov_b32 s24, 1\n s_store_dword s24, s[4:5], 0x0 glc\n.Lfinish:\n s_endpgm\n"
+                     ".La:\n s_movk_i32 s26, 0x400\n.Lslow:\n s_sub_u32 s26, s26, 1\n"
+                     "s_cmp_eq_u32 s26, 0\n s_cbranch_scc0 .Lslow\n") +
+         skip +
+         ".Lwait:\n s_load_dword s25, s[4:5], 0x0 glc\n s_waitcnt lgkmcnt(0)\n"
+         "s_cmp_eq_u32 s25, 1\n s_cbranch_scc0 .Lwait\n.Ljoin:\n" +
+         join + ".Ladd:\n global_atomic_add_f32 v4, v3, s[6:7]\n";
+}
+
 std::vector<Twin> twins() {
   return {
       {"two workgroups store different values",
@@ -103,6 +119,9 @@ std::vector<Twin> twins() {
        "v_mov_b32 v2, 1\n s_cmp_eq_u32 s2, 0\n s_cbranch_scc0 .La\n"
        "global_store_dword v1, v2, s[4:5]\n s_endpgm\n.La:\n global_atomic_add v1, v2, s[4:5]",
        "v_mov_b32 v2, 1\n global_atomic_add v1, v2, s[4:5]", 2},
+      {"float sums that may come before the zeros, over other sums",
+       zerosThenSums("s_cmp_eq_u32 s20, 0\n s_cbranch_scc0 .Ladd\n", ""),
+       zerosThenSums("s_cmp_eq_u32 s20, 0\n s_cbranch_scc0 .Ljoin\n", "s_barrier\n"), 2, 2},
       {"last arriver: no writeback", lastArriver(plainStore, "s_waitcnt vmcnt(0)", inv, plainLoad),
        lastArriver(plainStore, fullRelease, inv, plainLoad), 4},
       {"last arriver: writeback not waited for",
@@ -112,6 +131,20 @@ std::vector<Twin> twins() {
        lastArriver(throughStore, "s_waitcnt vmcnt(0)", inv, plainLoad), 4},
       {"last arriver: caches not cleared", lastArriver(plainStore, fullRelease, "", plainLoad),
        lastArriver(plainStore, fullRelease, "", coherentLoad), 4},
+      {"last arriver: what is on its way at the release was issued before the wait",
+       lastArriver(throughStore, "global_load_dword v7, v1, s[4:5] offset:2048", inv, plainLoad),
+       lastArriver(throughStore,
+                   "s_waitcnt vmcnt(0)\n global_load_dword v7, v1, s[4:5] offset:2048", inv,
+                   plainLoad),
+       4},
+      {"last arriver: a wait that leaves later loads on their way",
+       lastArriver(throughStore,
+                   "global_load_dword v7, v1, s[6:7] offset:2048\n s_waitcnt vmcnt(2)", inv,
+                   plainLoad),
+       lastArriver(throughStore,
+                   "global_load_dword v7, v1, s[6:7] offset:2048\n s_waitcnt vmcnt(1)", inv,
+                   plainLoad),
+       4},
       {"scalar semaphore: store not waited for before it",
        "s_cmp_eq_u32 s2, 0\n s_cbranch_scc0 .La\n v_mov_b32 v2, 1\n"
        "global_store_dword v1, v2, s[6:7] sc0 sc1\n s_mov_b32 s24, 1\n"
