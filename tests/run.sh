@@ -13,8 +13,8 @@ skipped_labels='lit|slow' # lit runs below, where each of its tests counts
 slow=()
 for option in "$@"; do
   case "$option" in
-    --no-install) install=(--no-install) ;;
-    --slow) skipped_labels=lit; slow=(--slow) ;;
+    --no-install) install+=(--no-install) ;;
+    --slow) skipped_labels=lit; slow=(--slow); install+=(--slow) ;;
     *) echo "run.sh: unknown option $option, expected --no-install or --slow" >&2; exit 2 ;;
   esac
 done

@@ -6,22 +6,28 @@
 # packages of ../requirements.txt. Cheap when nothing is missing.
 #   --no-install  install nothing, only say what is missing
 #   --no-python   leave the Python packages alone (only tests need them)
+#   --slow        also the packages of packages-slow.txt, which only slow tests need
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 install=1
 python=1
+lists=(experiments/setup/packages.txt)
 for option in "$@"; do
   case "$option" in
     --no-install) install=0 ;;
     --no-python) python=0 ;;
-    *) echo "install.sh: unknown option $option, expected --no-install or --no-python" >&2; exit 2 ;;
+    --slow) lists+=(experiments/setup/packages-slow.txt) ;;
+    *)
+      echo "install.sh: unknown option $option, expected --no-install, --no-python or --slow" >&2
+      exit 2
+      ;;
   esac
 done
 
 missing_packages() {
   local package
-  for package in $(grep -v '^#' experiments/setup/packages.txt); do
+  for package in $(grep -hv '^#' "${lists[@]}"); do
     if [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) != installed ]]; then
       echo "$package"
     fi
