@@ -17,6 +17,7 @@ class Proof:
         self.launches = 0
         self.harmful = Counter()
         self.found = Counter()
+        self.with_finding = Counter()
         self.escaped = []
         self.false_findings = []
 
@@ -30,6 +31,7 @@ class Proof:
         for kind, count in report["kinds"].items():
             self.harmful[kind] += count["harmful"]
             self.found[kind] += count["found"]
+            self.with_finding[kind] += count["with_finding"]
         for mutant in report["mutants"]:
             if mutant["harmful"] and not mutant["finding"] and not mutant["wrong_output"]:
                 self.escaped.append(f"{test}: {mutant['kind']} {mutant['what']} at "
@@ -43,7 +45,8 @@ class Proof:
 
     def text(self):
         lines = [f"{self.launches} launches, {MUTANTS} mutants each at most; found of harmful:"]
-        lines += [f"  {kind}: {self.found[kind]} of {n}" for kind, n in self.harmful.items()]
+        lines += [f"  {kind}: {self.found[kind]} of {n}, {self.with_finding[kind]} with a finding"
+                  for kind, n in self.harmful.items()]  # fmt: skip
         lines += [f"  all: {self.found.total()} of {self.harmful.total()}"]
         lines += [f"  escaped: {line}" for line in self.escaped]
         lines += [f"  false finding: {line}" for line in self.false_findings]

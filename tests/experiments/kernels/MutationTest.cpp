@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Proof by mutation: flaws of one instruction in our kernels. At least 99 of 100 that change an
-// output under adversarial time are found by one strict run; the kernels as they are have none.
+// output under adversarial time are found by one strict run, with a finding unless it is an address
+// that is off; the kernels as they are have none.
 #include "runtime/Mutation.h"
 #include "codegen/Compile.h"
 #include "runtime/Launcher.h"
@@ -37,7 +38,9 @@ TEST_P(MutationTest, HarmfulMutantsAreFound) {
   for (const MutantOutcome &mutant : report->mutants) {
     harmful += mutant.harmful;
     found += mutant.harmful && mutant.found();
-    if (mutant.escaped()) {
+    // Another address may give nothing but wrong numbers.
+    const bool isFlagged = mutant.hasFinding || mutant.mutation.kind == MutationKind::address;
+    if (mutant.escaped() || (mutant.harmful && !isFlagged)) {
       ADD_FAILURE_AT(__FILE__, __LINE__)
           << name(mutant.mutation.kind) << " " << mutant.mutation.what << " at "
           << mutant.mutation.pc << ": " << mutant.harm;
@@ -60,12 +63,14 @@ INSTANTIATE_TEST_SUITE_P(
              "gemm.1:tile=64x64x64,waves=4x2,stages=3,prefetch=2,schedule=pingpong,group=0,xcd=0"},
         Case{"gemm m=128 n=128 k=256 dtype=bf16 b=nk",
              "gemm.1:tile=128x128x64,waves=2x4,schedule=pingpong,quad=1,group=0,xcd=0"},
-        Case{"gemm m=64 n=64 k=256 dtype=bf16 b=nk", "gemm.1:splitk=2,group=0,xcd=0"},
-        Case{"gemm m=64 n=64 k=256 dtype=bf16 b=nk", "gemm.1:splitk=2,reduce=atomic,group=0,xcd=0"},
+        Case{"gemm m=64 n=64 k=256 dtype=bf16 b=nk",
+             "gemm.1:tile=64x64x64,waves=2x2,splitk=2,group=0,xcd=0"},
+        Case{"gemm m=64 n=64 k=256 dtype=bf16 b=nk",
+             "gemm.1:tile=64x64x64,waves=2x2,splitk=2,reduce=atomic,group=0,xcd=0"},
         Case{"gemm m=16 n=64 k=512 dtype=bf16 b=nk",
              "gemm.1:tile=16x64x128,waves=1x2,slicek=2,group=0,xcd=0"},
-        Case{"gemm m=100 n=72 k=128 dtype=f16 b=nk epilogue=bias,silu",
-             "gemm.1:tile=64x64x32,epi=lds,group=0,xcd=0"},
+        Case{"gemm m=100 n=140 k=128 dtype=f16 b=nk epilogue=bias,silu",
+             "gemm.1:tile=64x128x32,waves=2x2,epi=lds,group=0,xcd=0"},
         Case{"gemm m=100 n=100 k=640 dtype=bf16 b=nk",
              "gemm.1:tile=64x64x64,waves=2x2,grid=streamk,group=0", 3},
         Case{"gemm m=100 n=100 k=640 dtype=bf16 b=nk",
