@@ -470,6 +470,50 @@ TEST(CostModel, DecodeStreamsKeysAndValues) {
   }
 }
 
+/// Published forward kernels, bf16, b=16 hq=64 hkv=8, 8192 queries and columns: 1,298 TFLOP/s
+/// without a mask, 1,216 causal, 979 with heads of 64 (at 16,384). Ours is an estimate without any
+/// fit.
+TEST(CostModel, PrefillMovesLikeTheHardware) {
+  const auto teraflops = [](const std::string &more, std::string_view schedule) {
+    const Problem problem = problemOf("attention b=16 hq=64 hkv=8 sq=8192 skv=8192 " + more);
+    return flops(problem) / CostModel(problem, samples::gfx950()).timeUs(scheduleOf(schedule)) *
+           1e-6;
+  };
+  const std::string_view wide = "attention.1:tile=256x64,waves=8,mfma=32x32x16,k=direct,v=direct,"
+                                "rowwaves=8,lazy=1";
+  const double whole = teraflops("d=128", wide), causal = teraflops("d=128 mask=causal", wide);
+  EXPECT_NEAR(whole, 1298, 0.25 * 1298);
+  EXPECT_NEAR(causal, 1216, 0.25 * 1216);
+  EXPECT_LT(causal, whole); // masked steps, and more of everything else for each product
+  EXPECT_NEAR(teraflops("d=64", wide), 979, 0.25 * 979);
+  // Waves that don't share k and v, steps that rescale each time, softcap's exponentials: slower.
+  EXPECT_LT(teraflops("d=128", "attention.1:tile=32x32,mfma=32x32x16,v=direct"), 0.5 * whole);
+  EXPECT_LT(teraflops("d=128", "attention.1:tile=256x64,waves=8,mfma=32x32x16,k=direct,v=direct,"
+                               "rowwaves=8"),
+            whole);
+  EXPECT_LT(teraflops("d=128 score=softcap:30", wide), 0.8 * whole);
+  // 8-bit products take half the matrix time, the softmax stays.
+  const double narrow =
+      teraflops("d=128 dtype=fp8", "attention.1:tile=256x64,waves=8,mfma=32x32x64,k=direct,"
+                                   "v=direct,rowwaves=8,lazy=1");
+  EXPECT_GT(narrow, 1.2 * whole);
+  EXPECT_LT(narrow, 2 * whole);
+}
+
+/// A triangle of one round ends with its longest tile: hardly sooner than the square.
+TEST(CostModel, ATriangleInOneRoundWaitsForItsLongestTile) {
+  const auto us = [](const std::string &size) {
+    const Problem problem = problemOf("attention b=1 " + size);
+    return CostModel(problem, samples::gfx950())
+        .timeUs(scheduleOf("attention.1:tile=128x64,waves=4,mfma=32x32x16,k=direct,v=direct,"
+                           "rowwaves=4,lazy=1"));
+  };
+  const std::string one = "hq=8 hkv=8 sq=4096 skv=4096 d=128", // 256 workgroups
+      many = "hq=128 hkv=128 sq=4096 skv=4096 d=128";
+  EXPECT_GT(us(one + " mask=causal"), 0.85 * us(one));
+  EXPECT_LT(us(many + " mask=causal"), 0.6 * us(many));
+}
+
 /// The online softmax is visible: half as many rows that count make no fewer exponentials, twice as
 /// many query heads on the same k and v more.
 TEST(CostModel, SoftmaxIsVectorWork) {
