@@ -9,6 +9,8 @@ Reads the table that `kw score --features` writes, writes what costmodel/Residua
   fit.py cross --features CSV --out CSV      a prediction for every row, its group left out
 
 Folds are weight shapes (GEMM), layer sizes (MoE), head sizes (attention): the column `group`.
+With --left-out COLUMN=VALUE such rows are predicted, by a fit of all others, instead of folds.
+Rows marked `doubtful` are predicted and never learnt from.
 """
 import argparse
 import json
@@ -43,13 +45,11 @@ COMMON = {
     "lambda_l2": 5.0,
     "max_bin": 127,
 }
-# Chosen on val by `fit`; the mean of an L1 and an L2 fit: the one is right for most rows, the
-# other for most weight shapes.
-CHOICES = {
-    "small": {"num_leaves": 15, "learning_rate": 0.12, "min_data_in_leaf": 20, "rounds": 120},
-    "large": {"num_leaves": 31, "learning_rate": 0.1, "min_data_in_leaf": 20, "rounds": 150},
-    "stiff": {"num_leaves": 8, "learning_rate": 0.15, "min_data_in_leaf": 40, "rounds": 100},
-}
+# By cross-validation; the mean of an L1 and an L2 fit: the one is right for most rows, the other
+# for most weight shapes.
+TREES = {"num_leaves": 31, "learning_rate": 0.1, "min_data_in_leaf": 20, "rounds": 150}
+FEW_ROWS = 2000
+TREES_OF_FEW_ROWS = {"num_leaves": 8, "learning_rate": 0.15, "min_data_in_leaf": 40, "rounds": 100}
 WIDTH = {"objective": "quantile", "alpha": 0.8, "num_leaves": 8, "learning_rate": 0.1,
          "min_data_in_leaf": 50, "rounds": 40}
 
@@ -65,9 +65,11 @@ class Cases:
         # Most deviate by less; a row that is off by a factor of 4 teaches no more than that.
         self.target = numpy.clip(self.truth, -1.4, 1.4)
         self.group = t.group.astype(str).to_numpy()
-        sizes = t.group.map(t.group.value_counts()).to_numpy(float)
-        # Ten weight shapes hold half of the rows: between each row and each shape counting once.
-        weight = 1 / numpy.sqrt(sizes)
+        self.learnable = numpy.flatnonzero(t.doubtful.to_numpy() == 0)
+        # Ten weight shapes hold half of the rows, a few sizes most candidates: between each row
+        # and each size of each shape counting once.
+        size = t.group.astype(str) + "|" + (t.log_rows // 1).astype(str)
+        weight = 1 / numpy.sqrt(size.map(size.value_counts()).to_numpy(float))
         self.weight = weight / weight.mean()
         first = list(t.columns).index("log_rows")
         self.features = [c for c in t.columns[first:]]
@@ -148,11 +150,12 @@ def boost(values, target, weight, settings):
 
 
 class Residual:
-    def __init__(self, cases, rows, choice):
+    def __init__(self, cases, rows):
+        trees = TREES if len(rows) >= FEW_ROWS else TREES_OF_FEW_ROWS
         self.effects = fit_effects(cases, rows)
         values = matrix(cases, rows, honest_effects(cases, rows))
         self.boosters = [boost(values, cases.target[rows], cases.weight[rows],
-                               CHOICES[choice] | {"objective": objective})
+                               trees | {"objective": objective})
                          for objective in ("regression_l1", "regression")]
 
     def predict(self, cases, rows):
@@ -160,13 +163,12 @@ class Residual:
         return sum(b.predict(values) for b in self.boosters) / len(self.boosters)
 
 
-def out_of_fold(cases, choice, count=HELD_OUT_FOLDS, learnable=None):
+def out_of_fold(cases):
     """Predictions of every row by a fit without its group."""
     predicted = numpy.full(len(cases), numpy.nan)
-    for learn, judge in folds(cases.group, count, 0):
-        if learnable is not None:
-            learn = learn[learnable[learn]]
-        predicted[judge] = Residual(cases, learn, choice).predict(cases, judge)
+    for learn, judge in folds(cases.group, HELD_OUT_FOLDS, 0):
+        learn = numpy.intersect1d(learn, cases.learnable)
+        predicted[judge] = Residual(cases, learn).predict(cases, judge)
     return predicted
 
 
@@ -236,6 +238,7 @@ def flat_trees(boosters, factor):
 def unseen(cases):
     """A new generator: each known one counts once."""
     def of(rows):
+        rows = numpy.intersect1d(rows, cases.learnable)
         means = pandas.Series(cases.target[rows]).groupby(cases.table.generator.to_numpy()[rows])
         medians = means.median()[means.size() >= 5]
         centre = float(medians.mean()) if len(medians) else 0.0
@@ -260,27 +263,12 @@ def score(cases, rows, predicted):
     return float(error.mean()), float(error.median()), float(by_group)
 
 
-def choose(cases):
-    """The choice that errs least on val when fitted on train."""
-    split = cases.table.split.fillna("train").astype(str).to_numpy()
-    train, val = numpy.flatnonzero(split == "train"), numpy.flatnonzero(split == "val")
-    if len(val) < 20 or len(train) < 200:
-        return "stiff", {}
-    errors = {}
-    for choice in CHOICES:
-        errors[choice] = score(cases, val, Residual(cases, train, choice).predict(cases, val))
-    best = min(errors, key=lambda c: errors[c][0] + errors[c][2])
-    return best, {c: dict(zip(("mape", "median", "by_group"), map(short, e)))
-                  for c, e in errors.items()}
-
-
 def fit_family(cases):
-    choice, val_errors = choose(cases)
-    everything = numpy.arange(len(cases))
-    residual = Residual(cases, everything, choice)
-    predicted = out_of_fold(cases, choice)
-    width = Width(cases, everything, cases.truth - predicted)
-    mape, median, by_group = score(cases, everything, predicted)
+    rows = cases.learnable
+    residual = Residual(cases, rows)
+    predicted = out_of_fold(cases)[rows]
+    width = Width(cases, rows, cases.truth[rows] - predicted)
+    mape, median, by_group = score(cases, rows, predicted)
     return {
         "inputs": cases.inputs + [f"effect:{i}" for i in range(len(EFFECTS))],
         "effects": [{"of": of, "values": {k: short(v) for k, v in sorted(table.items())}}
@@ -290,21 +278,45 @@ def fit_family(cases):
         "width_by_rows": {"log_rows": BUCKET_EDGES, "scale": [short(s) for s in width.scale]},
         "generators": {k: int(v) for k, v in sorted(cases.table.generator.value_counts().items())},
         "unseen": unseen(cases),
-        "errors": {"rows": len(cases), "choice": choice, "val_of_train": val_errors,
+        "errors": {"rows": len(rows), "doubtful": len(cases) - len(rows),
                    "cross_validation": {"mape": short(mape), "median": short(median),
                                         "by_group": short(by_group)}},
     }
 
 
 def cross_family(cases):
-    choice, _ = choose(cases)
-    predicted = out_of_fold(cases, choice)
-    width = numpy.full(len(cases), numpy.nan)
+    """Every row by fits that left its group out, also those that judge how wide intervals are."""
+    predicted = out_of_fold(cases)
     errors = cases.truth - predicted
+    width = numpy.full(len(cases), numpy.nan)
     for learn, judge in folds(cases.group, 5, 3):
+        learn = numpy.intersect1d(learn, cases.learnable)
         width[judge] = Width(cases, learn, errors[learn]).predict(cases, judge)
-    return pandas.DataFrame({"line": cases.table.line, "log": predicted,
-                             "half_width": numpy.clip(width, 0.01, 1.5)})
+    return predictions(cases, numpy.arange(len(cases)), predicted, width)
+
+
+def cross_left_out(cases, column, value):
+    """The rows with this value, by a fit of the others; as the program does, a generator that
+    these don't have gets what is known without it."""
+    out = (cases.table[column].astype(str) == value).to_numpy()
+    learn = numpy.setdiff1d(cases.learnable, numpy.flatnonzero(out))
+    judge = numpy.flatnonzero(out)
+    if not len(learn) or not len(judge):
+        return predictions(cases, judge[:0], [], [])
+    known = Cases(cases.table.iloc[learn])
+    errors = known.truth - out_of_fold(known)
+    log = Residual(cases, learn).predict(cases, judge)
+    width = Width(known, numpy.arange(len(known)), errors).predict(cases, judge)
+    generators = set(known.table.generator)
+    new = ~cases.table.generator.iloc[judge].isin(generators).to_numpy()
+    general = unseen(known)["any"]
+    return predictions(cases, judge, numpy.where(new, general["log"], log),
+                       numpy.where(new, general["half_width"], width))
+
+
+def predictions(cases, rows, log, half_width):
+    return pandas.DataFrame({"line": cases.table.line.to_numpy()[rows], "log": log,
+                             "half_width": numpy.clip(half_width, 0.01, 1.5)})
 
 
 def read(path):
@@ -321,11 +333,14 @@ def main():
     parser.add_argument("what", choices=["fit", "cross"])
     parser.add_argument("--features", required=True)
     parser.add_argument("--out", required=True)
+    parser.add_argument("--left-out", metavar="COLUMN=VALUE")
     options = parser.parse_args()
     families = read(options.features)
     if options.what == "cross":
-        pandas.concat([cross_family(c) for c in families.values()]).to_csv(
-            options.out, index=False, float_format="%.6g")
+        column, _, value = (options.left_out or "").partition("=")
+        parts = [cross_left_out(c, column, value) if column else cross_family(c)
+                 for c in families.values()]
+        pandas.concat(parts).to_csv(options.out, index=False, float_format="%.6g")
         return
     fitted = {}
     for family, cases in sorted(families.items()):

@@ -3,6 +3,7 @@
 #include "experiments/calibrate/LearningRows.h"
 
 #include "costmodel/foreign/ForeignModel.h"
+#include "experiments/score/DoubtfulRows.h"
 
 #include <cmath>
 
@@ -36,6 +37,7 @@ Expected<std::vector<ScoredRow>> learningRows(const std::vector<TextTable> &tabl
   if (!rows) {
     return rows;
   }
+  markDoubtful(*rows, tables);
   ForeignModel model({}, calibration);
   std::vector<ScoredRow> stages;
   for (const ScoredRow &row : *rows) {

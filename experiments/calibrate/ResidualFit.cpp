@@ -46,7 +46,7 @@ public:
 /// Runs the script over the rows; it leaves its result in `out`.
 Expected<void> runScript(const fs::path &folder, const char *what, const fs::path &out,
                          std::span<const ScoredRow> rows, std::span<const TextTable> tables,
-                         const std::string &python) {
+                         const std::string &python, const std::string &leftOut = {}) {
   if (folder.empty()) {
     return failed(
         fmt::format("{}: no folder can be made there", fs::temp_directory_path().string()));
@@ -59,9 +59,12 @@ Expected<void> runScript(const fs::path &folder, const char *what, const fs::pat
   if (auto written = writeFeatures(features.string(), rows, tables); !written) {
     return written;
   }
-  if (auto ran = runProgram(
-          {python, script.string(), what, "--features", features.string(), "--out", out.string()});
-      !ran) {
+  std::vector<std::string> command{python,  script.string(), what, "--features", features.string(),
+                                   "--out", out.string()};
+  if (!leftOut.empty()) {
+    command.insert(command.end(), {"--left-out", leftOut});
+  }
+  if (auto ran = runProgram(command); !ran) {
     return failed(fmt::format("{}; fitting needs a Python with numpy, pandas and lightgbm "
                               "(--python, experiments/requirements.txt)",
                               ran.error().message));
@@ -88,34 +91,36 @@ Expected<Json> fitResiduals(std::span<const ScoredRow> rows, std::span<const Tex
 }
 
 Expected<void> crossValidate(std::vector<ScoredRow> &rows, std::span<const TextTable> tables,
-                             const std::string &python) {
+                             const std::string &python, const std::string &leftOut) {
   const ScratchFolder folder;
   const fs::path out = folder.path / "predictions.csv";
-  if (auto ran = runScript(folder.path, "cross", out, rows, tables, python); !ran) {
+  if (auto ran = runScript(folder.path, "cross", out, rows, tables, python, leftOut); !ran) {
     return ran;
   }
   const auto predictions = TextTable::read(out.string());
   if (!predictions) {
     return tl::unexpected(predictions.error());
   }
-  // Lines of the features' table have no row for what isn't modelled.
+  // The features' table has no line for rows that aren't modelled.
   std::vector<ScoredRow *> lines;
   for (ScoredRow &row : rows) {
     if (row.modelCase) {
       lines.push_back(&row);
     }
   }
+  std::vector<ScoredRow> predicted;
   for (std::size_t i = 0; i < predictions->rows(); ++i) {
     const std::vector<std::string> cells = predictions->cells(i);
     const auto line = numberIn(cells[0]), log = numberIn(cells[1]), width = numberIn(cells[2]);
     if (!line || !log || !width || *line < 0 || *line >= double(lines.size())) {
       return failed("the cross-validation wrote a line that isn't one");
     }
-    ScoredRow &row = *lines[std::size_t(*line)];
+    ScoredRow &row = predicted.emplace_back(*lines[std::size_t(*line)]);
     row.predictedUs = row.modelCase->analytic.timeUs * std::exp(*log);
     row.lowUs = row.predictedUs * std::exp(-*width);
     row.highUs = row.predictedUs * std::exp(*width);
   }
+  rows = std::move(predicted);
   return {};
 }
 

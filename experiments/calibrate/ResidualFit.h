@@ -19,8 +19,9 @@ Expected<Json> fitResiduals(std::span<const ScoredRow> rows, std::span<const Tex
                             const std::string &python);
 
 /// Puts the prediction of a fit that hasn't seen a row's group in place of each row's prediction.
-/// Rows that can't be learnt from keep theirs.
+/// With `leftOut`, "dtype=mxfp4" or "gfx=gfx950": only of such rows, by a fit that has seen none of
+/// them. Rows that got no such prediction are dropped.
 Expected<void> crossValidate(std::vector<ScoredRow> &rows, std::span<const TextTable> tables,
-                             const std::string &python);
+                             const std::string &python, const std::string &leftOut);
 
 } // namespace kw

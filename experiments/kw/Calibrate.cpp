@@ -11,8 +11,7 @@
 #include "experiments/kw/Arguments.h"
 #include "experiments/kw/Command.h"
 #include "experiments/kw/Output.h"
-#include "experiments/score/ScoreReport.h"
-#include "experiments/score/ScoreText.h"
+#include "experiments/score/ScoreParts.h"
 #include "experiments/support/Files.h"
 #include "experiments/support/Sha256.h"
 
@@ -37,8 +36,14 @@ constexpr std::string_view dataFiles[] = {"gemm_gfx950.csv.gz", "moe_gfx950.csv.
 
 struct CalibrateOptions {
   std::vector<std::string> data;
-  std::string out = "calibration.json", python = "python3", heldOutType;
+  std::string out = "calibration.json", python = "python3", family;
+  std::string leftOut; ///< "dtype=mxfp4", "gfx=gfx950"
   bool cross = false;
+
+  bool leavesOut(const ScoredRow &row) const {
+    return !leftOut.empty() && row.modelCase &&
+           (leftOut == "dtype=" + row.modelCase->dtype || leftOut == "gfx=" + row.row.gfx);
+  }
 };
 
 /// Six digits: more would only say on which machine the fit was made.
@@ -59,13 +64,13 @@ Expected<Json> provenanceOf(std::span<const TextTable> tables, std::span<const S
                     {"rows", tables[i].rows()},
                     {"learnt_from", counted}});
   }
-  return Json{{"command", "kw calibrate" + (options.heldOutType.empty()
-                                                ? std::string()
-                                                : " --without-type " + options.heldOutType)},
-              {"date", fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)))},
-              {"model", modelVersion()},
-              {"data", data},
-              {"splits", "fitted on train and chosen on val, then refitted on both"}};
+  return Json{
+      {"command", "kw calibrate" +
+                      (options.leftOut.empty() ? std::string() : " --left-out " + options.leftOut)},
+      {"date", fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)))},
+      {"model", modelVersion()},
+      {"data", data},
+      {"splits", "train and val"}};
 }
 
 Json constantsJson(const FittedConstants &constants) {
@@ -80,17 +85,11 @@ Json constantsJson(const FittedConstants &constants) {
 Expected<std::vector<ScoredRow>> rowsWithConstants(const std::vector<TextTable> &tables,
                                                    const CalibrateOptions &options,
                                                    const Target &target, Json &constants) {
-  const auto keep = [&](std::vector<ScoredRow> &rows) {
-    std::erase_if(rows, [&](const ScoredRow &row) {
-      return !options.heldOutType.empty() && row.modelCase &&
-             row.modelCase->dtype == options.heldOutType;
-    });
-  };
   auto rows = scoreRows(tables, uncalibrated());
   if (!rows) {
     return rows;
   }
-  keep(*rows);
+  std::erase_if(*rows, [&](const ScoredRow &row) { return options.leavesOut(row); });
   constants = constantsJson(fitConstants(*rows, target));
   const auto calibration = parseCalibration(Json{{"format", "kw-calibration"},
                                                  {"version", 1},
@@ -103,7 +102,12 @@ Expected<std::vector<ScoredRow>> rowsWithConstants(const std::vector<TextTable> 
   }
   rows = learningRows(tables, **calibration);
   if (rows) {
-    keep(*rows);
+    std::erase_if(*rows, [&](const ScoredRow &row) {
+      const bool judgedOnly = options.cross && options.leavesOut(row);
+      const bool other =
+          !options.family.empty() && row.modelCase && row.modelCase->family != options.family;
+      return other || (options.leavesOut(row) && !judgedOnly);
+    });
   }
   return rows;
 }
@@ -111,7 +115,7 @@ Expected<std::vector<ScoredRow>> rowsWithConstants(const std::vector<TextTable> 
 Expected<ExitStatus> crossCommand(std::vector<ScoredRow> rows, const std::vector<TextTable> &tables,
                                   const CalibrateOptions &options, const CommonOptions &common) {
   const auto begin = std::chrono::steady_clock::now();
-  if (auto done = crossValidate(rows, tables, options.python); !done) {
+  if (auto done = crossValidate(rows, tables, options.python, options.leftOut); !done) {
     return tl::unexpected(done.error());
   }
   // Single kernels of fused operators were learnt from; the tables' own rows are judged.
@@ -124,8 +128,8 @@ Expected<ExitStatus> crossCommand(std::vector<ScoredRow> rows, const std::vector
     }
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  const Json json = scoreJson(judged, seconds.count(), common.seed);
-  const auto printed = print(common, json, scoreText(json));
+  const Json json = scorePartsJson(judged, tables, seconds.count(), common.seed);
+  const auto printed = print(common, json, scorePartsText(json));
   return printed ? Expected<ExitStatus>(exitDone) : tl::unexpected(printed.error());
 }
 
@@ -184,10 +188,14 @@ RunCommand addCalibrate(CLI::App &app, const CommonOptions &common) {
   app.add_option("--out", options->out, "the calibration file")->capture_default_str();
   app.add_option("--python", options->python, "a Python with numpy, pandas and lightgbm")
       ->capture_default_str();
-  app.add_option("--without-type", options->heldOutType,
-                 "leaves all rows of a type out, e.g. mxfp4");
+  app.add_option("--left-out", options->leftOut,
+                 "rows that aren't learnt from: dtype=TYPE (dtype=mxfp4) or gfx=TARGET");
+  app.add_option("--family", options->family,
+                 "one family of operators: gemm, grouped_gemm, "
+                 "attention");
   app.add_flag("--cross-validate", options->cross,
-               "instead of fitting a file: the errors of fits that left each row's group out");
+               "instead of fitting a file: the errors of fits that left each row's group out, or "
+               "of one fit without the rows of --left-out");
   return [options, &common] { return calibrate(*options, common); };
 }
 

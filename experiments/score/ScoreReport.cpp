@@ -180,8 +180,9 @@ Expected<void> writeRows(const std::string &file, std::span<const ScoredRow> row
 
 Expected<void> writeFeatures(const std::string &file, std::span<const ScoredRow> rows,
                              std::span<const TextTable> tables) {
-  std::string text = "file,row,split,flags,err,exhaustive,m,measured_us,analytic_us,family,dtype,"
-                     "generator,variant,kernel,group";
+  std::string text =
+      "file,row,split,flags,doubtful,gfx,err,exhaustive,m,measured_us,analytic_us,family,dtype,"
+      "generator,variant,kernel,group";
   for (std::size_t i = 0; i < termCount; ++i) {
     text += fmt::format(",term_{}", name(static_cast<Term>(i)));
   }
@@ -195,8 +196,9 @@ Expected<void> writeFeatures(const std::string &file, std::span<const ScoredRow>
       continue;
     }
     const ModelCase &modelCase = *row.modelCase;
-    fmt::format_to(out, "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+    fmt::format_to(out, "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
                    cell(tables[row.file].name()), row.row.number, row.time.split, row.time.flags,
+                   row.doubtful ? 1 : 0, row.row.gfx.empty() ? "gfx950" : row.row.gfx,
                    number(row.time.err), row.time.exhaustive ? 1 : 0, row.m(), number(row.time.us),
                    number(modelCase.analytic.timeUs), modelCase.family, modelCase.dtype,
                    modelCase.generator, modelCase.variant, cell(modelCase.kernel), modelCase.group);

@@ -23,7 +23,8 @@ struct ScoredRow {
   std::string refusal;
   double predictedUs = 0, lowUs = 0, highUs = 0;
 
-  MeasuredTime time; ///< filled in by judgeRows
+  MeasuredTime time;     ///< filled in by judgeRows
+  bool doubtful = false; ///< no fit learns from it (DoubtfulRows.h, which sets it)
   /// "ok", "flagged" (predicted but not counted), "no time", or why not modelled.
   std::string status() const;
   bool counts() const { return modelCase && time.us && time.flags.empty(); }

@@ -1,0 +1,20 @@
+// Kernelwright
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Rows of published tables whose time can't be theirs, by the tables alone: no fit learns from
+// them. They count wherever errors are reported, which says how much of the error is theirs.
+#pragma once
+
+#include "experiments/score/ScoreRows.h"
+
+#include <span>
+#include <vector>
+
+namespace kw {
+
+/// Sets ScoredRow::doubtful of fused MoE rows
+/// - whose very time, five digits or more of it, is filed under several token counts of a layer;
+/// - whose time is off the sum of its two kernels' times by more than 15%.
+void markDoubtful(std::span<ScoredRow> rows, const std::vector<TextTable> &tables);
+
+} // namespace kw
