@@ -117,6 +117,7 @@ Expected<Residual> Residual::parse(const Json &json) try {
   for (const auto &[type, correction] : json.at("unseen").at("by_dtype").items()) {
     residual.unseenByType.emplace(type, parseCorrection(correction));
   }
+  residual.newTypeHalfWidth = json.at("unseen").value("new_type_half_width", 0.0);
   return residual;
 } catch (const Json::exception &e) {
   return badInput(e.what());
@@ -177,7 +178,9 @@ Correction Residual::correct(const ModelCase &modelCase) const {
     const float v = value(inputs[i], modelCase, effectValues);
     values[i] = std::isnan(v) ? missingInput : v;
   }
-  return bounded({mean.evaluate(values), width.evaluate(values) * bucketScale(modelCase)});
+  const bool newType = !unseenByType.contains(modelCase.dtype);
+  return bounded({mean.evaluate(values), std::max(width.evaluate(values) * bucketScale(modelCase),
+                                                  newType ? newTypeHalfWidth : 0.0)});
 }
 
 } // namespace kw

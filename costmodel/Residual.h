@@ -60,6 +60,7 @@ private:
   std::map<std::string, float, std::less<>> generators; ///< runs
   Correction unseenAny;
   std::map<std::string, Correction, std::less<>> unseenByType;
+  double newTypeHalfWidth = 0; ///< least half width of a type that isn't in unseenByType
 };
 
 } // namespace kw

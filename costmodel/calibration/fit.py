@@ -150,8 +150,8 @@ def boost(values, target, weight, settings):
 
 
 class Residual:
-    def __init__(self, cases, rows):
-        trees = TREES if len(rows) >= FEW_ROWS else TREES_OF_FEW_ROWS
+    def __init__(self, cases, rows, few=False):
+        trees = TREES if len(rows) >= FEW_ROWS and not few else TREES_OF_FEW_ROWS
         self.effects = fit_effects(cases, rows)
         values = matrix(cases, rows, honest_effects(cases, rows))
         self.boosters = [boost(values, cases.target[rows], cases.weight[rows],
@@ -248,7 +248,20 @@ def unseen(cases):
     everything = numpy.arange(len(cases))
     by_type = {dtype: of(numpy.flatnonzero((cases.table.dtype == dtype).to_numpy()))
                for dtype in sorted(cases.table.dtype.unique())}
-    return {"any": of(everything), "by_dtype": by_type}
+    return {"any": of(everything), "by_dtype": by_type, "new_type_half_width": new_type(cases)}
+
+
+def new_type(cases):
+    """What covers 80% of a type that the fit hasn't seen: the mean over types, each left out."""
+    dtype = cases.table.dtype.to_numpy()
+    quantiles = []
+    for name in sorted(set(dtype)):
+        judge = numpy.intersect1d(cases.learnable, numpy.flatnonzero(dtype == name))
+        learn = numpy.setdiff1d(cases.learnable, judge)
+        if len(judge) >= 20 and len(learn) >= 200:
+            predicted = Residual(cases, learn, few=True).predict(cases, judge)
+            quantiles.append(numpy.quantile(numpy.abs(cases.truth[judge] - predicted), 0.8))
+    return short(numpy.mean(quantiles)) if quantiles else 0.3
 
 
 def spread_quantiles(spread, generator):
@@ -309,9 +322,11 @@ def cross_left_out(cases, column, value):
     width = Width(known, numpy.arange(len(known)), errors).predict(cases, judge)
     generators = set(known.table.generator)
     new = ~cases.table.generator.iloc[judge].isin(generators).to_numpy()
-    general = unseen(known)["any"]
-    return predictions(cases, judge, numpy.where(new, general["log"], log),
-                       numpy.where(new, general["half_width"], width))
+    general = unseen(known)
+    if column == "dtype":
+        width = numpy.maximum(width, general["new_type_half_width"])
+    return predictions(cases, judge, numpy.where(new, general["any"]["log"], log),
+                       numpy.where(new, general["any"]["half_width"], width))
 
 
 def predictions(cases, rows, log, half_width):

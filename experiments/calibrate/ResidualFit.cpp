@@ -121,7 +121,9 @@ Expected<void> crossValidate(std::vector<ScoredRow> &rows, std::span<const TextT
     row.highUs = row.predictedUs * std::exp(*width);
   }
   rows = std::move(predicted);
-  return {};
+  return rows.empty() ? badInput(fmt::format("{}: no rows to judge, or none to learn from",
+                                             leftOut.empty() ? "--cross-validate" : leftOut))
+                      : Expected<void>();
 }
 
 } // namespace kw

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("lightgbm", reason="kw calibrate needs lightgbm")
 COLUMNS = "gfx cu_num op dtype_a dtype_b dtype_out scale batch M N K kernel_family kernel_name tile_m tile_n tile_k us split".split()  # fmt: skip
-TYPES = {"bf16": ("bf16", ""), "i8_row": ("i8", "per_token")}
+TYPES = {"bf16": ("bf16", ""), "i8_row": ("i8", "rowwise")}
 FILES = ["gemm", "moe", "moe_candidates", "attention"]
 
 
@@ -64,6 +64,12 @@ def test_a_type_left_out_is_what_is_judged(kw, table, name):
     answer = calibrate(kw, "--data", table, "--cross-validate", "--left-out", f"dtype={name}", "--json")
     assert answer.status == 0, answer.err
     assert {k: v["rows"] for k, v in answer.json()["gemm"]["by"]["dtype"].items()} == {name: 32}
+
+
+def test_a_type_that_is_not_there(kw, table):
+    answer = calibrate(kw, "--data", table, "--cross-validate", "--left-out", "dtype=fp4")
+    assert answer.status == 2
+    answer.one_line_error("dtype=fp4", "no rows")
 
 
 def test_left_out_of_a_file(kw, table, tmp_path):

@@ -75,6 +75,15 @@ TEST(CalibrationTest, GeneratorWithoutRunsIsCorrectedByTypeAloneAndWider) {
   EXPECT_FLOAT_EQ(calibration->correct(caseOf(0, "kw", "mxfp4")).halfWidth80, 0.6);
 }
 
+TEST(CalibrationTest, TypeWithoutRunsIsAtLeastAsWideAsTypesDiffer) {
+  Json json = file();
+  json["families"]["gemm"]["unseen"]["new_type_half_width"] = 0.25;
+  const auto calibration = parsed(json);
+  EXPECT_FLOAT_EQ(calibration->correct(caseOf(6)).halfWidth80, 0.2);
+  EXPECT_FLOAT_EQ(calibration->correct(caseOf(6, "ck", "mxfp4")).halfWidth80, 0.25);
+  EXPECT_FLOAT_EQ(calibration->correct(caseOf(7, "ck", "mxfp4")).halfWidth80, 0.4);
+}
+
 TEST(CalibrationTest, FamilyWithoutRowsKeepsTheAnalyticTimeAndThePrior) {
   ModelCase c = caseOf(2);
   c.family = "topk";
