@@ -72,6 +72,7 @@ private:
   void firstProduct();
   void softmaxOf(int column, bool masked);
   void secondProduct();
+  void drain();
   void orderLoads(Operand &operand);
   int matrix(TileOperand which, int row, int column, int slice);
 
@@ -582,8 +583,26 @@ UnfinishedLoop AttentionBody::reduction() {
   return {std::move(builder), LoopOrder::serial};
 }
 
+/// Where waves share tiles the last step's O^T stands behind the loop.
+void AttentionBody::drain() {
+  TileOp landed{TileOpKind::wait};
+  landed.pendingVector = 0;
+  landed.pendingLds = 0;
+  const int wait = builder.add(landed, issueOf(1));
+  const int barrier = builder.add({TileOpKind::barrier}, issueOf(1));
+  builder.depend(wait, barrier, issueCycles);
+  v.direct = false; // reads follow the barrier
+  secondProduct();
+  for (const int read : v.reads) {
+    builder.depend(barrier, read, schedule.waves > 1 ? barrierCycles : 0);
+  }
+}
+
 /// Division by the sum, conversion, stores; partial results go out as they are.
 UnfinishedLoop AttentionBody::epilogue() {
+  if (schedule.rowWaves > 1) {
+    drain();
+  }
   const bool partial = schedule.split.kv > 1;
   const int values = ceilDiv(schedule.tiling.rows * static_cast<int>(attention.dv),
                              schedule.waves * target.waveSize);
@@ -596,6 +615,11 @@ UnfinishedLoop AttentionBody::epilogue() {
   ResourceUse storeUse = issueOf(stores);
   storeUse.vectorMemory = float(stores * target.waveSize * bytes) / float(target.l1BytesPerClock);
   const int scaled = builder.add(scale, vectorUse(target, scale.count));
+  for (const Softmax &each : softmax) {
+    for (const int last : each.lastOf) {
+      builder.depend(last, scaled, matrixCycles);
+    }
+  }
   builder.depend(scaled, builder.add(store, storeUse), target.valuCycles);
   return {std::move(builder), LoopOrder::serial};
 }

@@ -25,6 +25,8 @@
 //   direct    load K of step i+S-1, V of step i+S-2
 //   read K; S^T = K Q^T of step i;  read V; O^T += V^T P^T of step i-1
 //   softmax of step i, rescale (`lazy`: a comparison)
+//
+// The first iteration multiplies weights of zero; O^T of the last step is the epilogue's.
 #pragma once
 
 #include "ir/AttentionLayout.h"

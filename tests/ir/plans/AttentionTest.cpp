@@ -286,6 +286,15 @@ TEST(AttentionPlan, PrefillWorkedOutByHand) {
   EXPECT_EQ(barriers, 1);
   // Two waves a SIMD: 2 x 32 products of 32 clocks.
   EXPECT_EQ(loop.resourceInterval, 2 * 32 * 32);
+  // The last step's second product is done behind the loop.
+  const auto end = std::ranges::find(main.regions, RegionKind::epilogue, &Region::kind);
+  const LoopTotals behind =
+      loopTotals(*parseProblem("attention b=2 hq=32 hkv=8 sq=4096 skv=4096 d=128 mask=causal"),
+                 *parseSchedule("attention.1:tile=256x64,waves=8,mfma=32x32x16,k=direct,v=direct,"
+                                "rowwaves=8"),
+                 gfx950(), main, *end);
+  EXPECT_EQ(behind.use.matrix, 16 * 32);
+  EXPECT_EQ(behind.barriers, 1);
 }
 
 /// v of latent attention is part of k: it is neither loaded nor kept twice.
