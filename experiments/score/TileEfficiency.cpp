@@ -26,10 +26,13 @@ Target warmed(Target target) {
   return target;
 }
 
-/// Schedules with the tile whose loops differ.
-std::vector<GemmSchedule> schedulesOf(const TileEfficiency &row) {
-  std::vector<GemmSchedule> all;
+/// Schedules with the tile whose loops differ; `instruction` multiplies.
+void addSchedules(const TileEfficiency &row, const MatrixInstruction &instruction,
+                  std::vector<GemmSchedule> &all) {
   GemmSchedule schedule;
+  schedule.tiling.mfmaM = instruction.m;
+  schedule.tiling.mfmaN = instruction.n;
+  schedule.tiling.mfmaK = instruction.k;
   schedule.tiling.m = row.tileM;
   schedule.tiling.n = row.tileN;
   schedule.tiling.k = row.tileK;
@@ -54,6 +57,16 @@ std::vector<GemmSchedule> schedulesOf(const TileEfficiency &row) {
       }
     }
   }
+}
+
+std::vector<GemmSchedule> schedulesOf(const TileEfficiency &row, const Problem &problem,
+                                      const Target &target) {
+  std::vector<GemmSchedule> all;
+  for (const MatrixInstruction &instruction : target.matrixInstructions) {
+    if (instruction.a == problem.gemm().aType && instruction.b == problem.gemm().bType) {
+      addSchedules(row, instruction, all);
+    }
+  }
   return all;
 }
 
@@ -70,7 +83,7 @@ void predict(TileEfficiency &row, const Problem &problem, const Target &target) 
   CostModel model(problem, target);
   const Gemm &gemm = problem.gemm();
   const double pipesUs = flops(problem) / peakFlops(target, gemm.aType, gemm.bType) * 1e6;
-  for (const GemmSchedule &schedule : schedulesOf(row)) {
+  for (const GemmSchedule &schedule : schedulesOf(row, problem, target)) {
     if (!isLegal(problem, schedule, target)) {
       continue;
     }
