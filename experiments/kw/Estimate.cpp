@@ -11,6 +11,7 @@
 #include "experiments/support/ProblemFiles.h"
 #include "experiments/sweep/SweepReport.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
@@ -103,42 +104,78 @@ Expected<Json> estimateOne(const Problem &problem, const Target &target, Generat
   return estimateJson(problem, *schedule, target, model.estimate(*schedule));
 }
 
-/// A problem of the sweep that cannot be read ends it; one without an estimate gets its error in
-/// its place, and the exit status is that of the first such.
-Expected<ExitStatus> estimateSweep(const SweepAxis &axis, const Target &target, Generator generator,
-                                   const Options &options, const CommonOptions &common) {
-  std::vector<SweepPoint> points;
-  ExitStatus status = exitDone;
-  Progress progress(common.quiet);
+/// The problem of each point: one that cannot be read is refused before anything is begun.
+Expected<std::vector<Problem>> sweptProblems(const SweepAxis &axis, const Options &options) {
+  std::vector<Problem> problems;
   for (const std::int64_t value : axis.values) {
-    progress(
-        fmt::format("{}={} ({} of {})", axis.key, value, points.size() + 1, axis.values.size()));
-    const Expected<Problem> problem = readProblem(withKey(options.words, axis.key, value));
+    Expected<Problem> problem = readProblem(withKey(options.words, axis.key, value));
     if (!problem) {
       return tl::unexpected(problem.error());
     }
+    problems.push_back(std::move(*problem));
+  }
+  return problems;
+}
+
+/// The points as they come into the CSV, so that a sweep that is killed keeps what it has. A point
+/// without an estimate gets its error in its place; `kind` is then that of the first such.
+Expected<std::vector<SweepPoint>> sweepPoints(const SweepAxis &axis, const Target &target,
+                                              Generator generator, const Options &options,
+                                              const CommonOptions &common,
+                                              std::optional<Error::Kind> &kind) {
+  const Expected<std::vector<Problem>> problems = sweptProblems(axis, options);
+  if (!problems) {
+    return tl::unexpected(problems.error());
+  }
+  Expected<void> written =
+      options.out ? writeFile(*options.out, sweepCsvHeader(axis)) : Expected<void>();
+  std::vector<SweepPoint> points;
+  Progress progress(common.quiet);
+  for (const Problem &problem : *problems) {
+    if (!written) {
+      return tl::unexpected(written.error());
+    }
     SweepPoint &point = points.emplace_back();
-    point.value = value;
-    setRoofs(point, *problem, target);
-    if (Expected<Json> json = estimateOne(*problem, target, generator, options, common)) {
+    point.value = axis.values[points.size() - 1];
+    progress(
+        fmt::format("{}={} ({} of {})", axis.key, point.value, points.size(), axis.values.size()));
+    setRoofs(point, problem, target);
+    if (Expected<Json> json = estimateOne(problem, target, generator, options, common)) {
       point.estimate = std::move(*json);
     } else {
       point.error = json.error().message;
-      status = status == exitDone ? exitStatus(json.error()) : status;
+      kind = kind.value_or(json.error().kind);
     }
+    written = options.out ? appendToFile(*options.out, sweepCsvRow(point)) : Expected<void>();
   }
-  if (options.out) {
-    if (Expected<void> written = writeFile(*options.out, sweepCsv(axis, points)); !written) {
-      return tl::unexpected(written.error());
-    }
+  return written ? Expected<std::vector<SweepPoint>>(std::move(points))
+                 : tl::unexpected(written.error());
+}
+
+/// With points that have no estimate, the exit status is that of the first such.
+Expected<ExitStatus> estimateSweep(const SweepAxis &axis, const Target &target, Generator generator,
+                                   const Options &options, const CommonOptions &common) {
+  std::optional<Error::Kind> kind;
+  const Expected<std::vector<SweepPoint>> points =
+      sweepPoints(axis, target, generator, options, common, kind);
+  if (!points) {
+    return tl::unexpected(points.error());
   }
-  Json document = sweepJson(axis, points);
+  const Error missing{kind.value_or(Error::Kind::failed), missingPoints(axis, *points)};
+  if (std::ranges::all_of(*points, [](const SweepPoint &point) { return !point.error.empty(); })) {
+    return tl::unexpected(missing);
+  }
+  Json document = sweepJson(axis, *points);
   document["target"] = target.name;
   document["csv"] = options.out ? Json(absolutePath(*options.out).string()) : Json();
-  if (Expected<void> printed = print(common, document, sweepText(axis, points)); !printed) {
+  if (Expected<void> printed = print(common, document, sweepText(axis, *points)); !printed) {
     return tl::unexpected(printed.error());
   }
-  return status;
+  if (kind) {
+    printError(missing, false);
+    return exitStatus(missing);
+  }
+  return exitDone;
 }
 
 Expected<ExitStatus> run(Options options, const CommonOptions &common) {

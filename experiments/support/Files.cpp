@@ -146,6 +146,15 @@ Expected<void> writeFile(const fs::path &path, std::span<const std::uint8_t> byt
                    std::string_view(reinterpret_cast<const char *>(bytes.data()), bytes.size()));
 }
 
+Expected<void> appendToFile(const fs::path &path, std::string_view text) {
+  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  const int code = file.get() < 0 ? errno : writeAll(file.get(), text);
+  if (code != 0) {
+    return systemError("cannot be written", path, code);
+  }
+  return {};
+}
+
 Expected<void> makeWritableFolder(const fs::path &folder) {
   if (Expected<void> made = makeFolder(folder); !made) {
     return made;

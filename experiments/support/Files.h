@@ -1,7 +1,7 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Whole files in and out. A written file appears under its name only when it is complete. Errors
+// Files in and out. A written file appears under its name only when it is complete. Errors
 // are one line that names the path and the reason: what is not there or not permitted is bad input,
 // a full disk or a failing device is a failure.
 #pragma once
@@ -26,6 +26,9 @@ Expected<std::vector<std::uint8_t>> readBytes(const std::filesystem::path &path)
 /// Creates missing parent folders. Written beside `path`, flushed to the device, then renamed.
 Expected<void> writeFile(const std::filesystem::path &path, std::span<const std::uint8_t> bytes);
 Expected<void> writeFile(const std::filesystem::path &path, std::string_view text);
+
+/// Adds to a file that is there; what was added stays if the program is killed.
+Expected<void> appendToFile(const std::filesystem::path &path, std::string_view text);
 
 /// Makes the folder with its parents and proves that a file can be made in it, so that long work
 /// does not end at a folder that cannot be written.

@@ -4,7 +4,9 @@
 
 #include "costmodel/KernelProfile.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 
 namespace kw {
 namespace {
@@ -50,34 +52,6 @@ Json limitersOf(const std::vector<SweepPoint> &points) {
   return list;
 }
 
-std::string csvHeader(const SweepAxis &axis) {
-  std::string text = axis.key + ",time_us,source,lo_us,hi_us,limiter,tflops,gbps,compute_roof_us,"
-                                "memory_roof_us";
-  for (std::size_t i = 0; i < termCount; ++i) {
-    text += fmt::format(",{}_us", name(static_cast<Term>(i)));
-  }
-  return text + ",schedule,status\r\n";
-}
-
-std::string csvRow(const SweepPoint &point) {
-  if (!isOk(point)) {
-    return fmt::format("{},,,,,,,,{},{}{},,{}\r\n", point.value, point.computeRoofUs,
-                       point.memoryRoofUs, std::string(termCount, ','), quoted(point.error));
-  }
-  const Json &estimate = point.estimate;
-  std::string text =
-      fmt::format("{},{},{},{},{},{},{},{},{},{}", point.value, estimate["time_us"].get<double>(),
-                  estimate["source"].get<std::string>(), estimate["interval_us"][0].get<double>(),
-                  estimate["interval_us"][1].get<double>(), estimate["limiter"].get<std::string>(),
-                  estimate["tflops"].get<double>(), estimate["gbps"].get<double>(),
-                  point.computeRoofUs, point.memoryRoofUs);
-  for (std::size_t i = 0; i < termCount; ++i) {
-    text += fmt::format(",{}",
-                        estimate["terms"][std::string(name(static_cast<Term>(i)))].get<double>());
-  }
-  return text + fmt::format(",{},ok\r\n", quoted(estimate["schedule"].get<std::string>()));
-}
-
 std::string pointText(const std::string &key, const SweepPoint &point) {
   if (!isOk(point)) {
     return fmt::format("{}={}: {}\n", key, point.value, point.error);
@@ -112,12 +86,44 @@ Json sweepJson(const SweepAxis &axis, const std::vector<SweepPoint> &points) {
           {"limiters", limitersOf(points)}};
 }
 
-std::string sweepCsv(const SweepAxis &axis, const std::vector<SweepPoint> &points) {
-  std::string text = csvHeader(axis);
-  for (const SweepPoint &point : points) {
-    text += csvRow(point);
+std::string sweepCsvHeader(const SweepAxis &axis) {
+  std::string text = axis.key + ",time_us,source,lo_us,hi_us,limiter,tflops,gbps,compute_roof_us,"
+                                "memory_roof_us";
+  for (std::size_t i = 0; i < termCount; ++i) {
+    text += fmt::format(",{}_us", name(static_cast<Term>(i)));
   }
-  return text;
+  return text + ",schedule,status\r\n";
+}
+
+std::string sweepCsvRow(const SweepPoint &point) {
+  if (!isOk(point)) {
+    return fmt::format("{},,,,,,,,{},{}{},,{}\r\n", point.value, point.computeRoofUs,
+                       point.memoryRoofUs, std::string(termCount, ','), quoted(point.error));
+  }
+  const Json &estimate = point.estimate;
+  std::string text =
+      fmt::format("{},{},{},{},{},{},{},{},{},{}", point.value, estimate["time_us"].get<double>(),
+                  estimate["source"].get<std::string>(), estimate["interval_us"][0].get<double>(),
+                  estimate["interval_us"][1].get<double>(), estimate["limiter"].get<std::string>(),
+                  estimate["tflops"].get<double>(), estimate["gbps"].get<double>(),
+                  point.computeRoofUs, point.memoryRoofUs);
+  for (std::size_t i = 0; i < termCount; ++i) {
+    text += fmt::format(",{}",
+                        estimate["terms"][std::string(name(static_cast<Term>(i)))].get<double>());
+  }
+  return text + fmt::format(",{},ok\r\n", quoted(estimate["schedule"].get<std::string>()));
+}
+
+std::string missingPoints(const SweepAxis &axis, const std::vector<SweepPoint> &points) {
+  const auto missing = std::ranges::count_if(points, std::not_fn(isOk));
+  if (missing == 0) {
+    return {};
+  }
+  const SweepPoint &first = *std::ranges::find_if(points, std::not_fn(isOk));
+  const bool all = missing == static_cast<std::ptrdiff_t>(points.size());
+  return fmt::format("{} of the sweep {} an estimate: {}={}: {}",
+                     all ? "no point" : fmt::format("{} of {} points", missing, points.size()),
+                     all ? "has" : "without", axis.key, first.value, first.error);
 }
 
 std::string sweepText(const SweepAxis &axis, const std::vector<SweepPoint> &points) {

@@ -33,11 +33,16 @@ void setRoofs(SweepPoint &point, const Problem &problem, const Target &target);
 /// in order, a new one where another term begins to limit.
 Json sweepJson(const SweepAxis &axis, const std::vector<SweepPoint> &points);
 
-/// A header and a line a point: KEY, time_us, source, lo_us, hi_us, limiter, tflops, gbps, the two
-/// roofs, a column `NAME_us` a term, schedule, status (`ok` or the error). RFC 4180.
-std::string sweepCsv(const SweepAxis &axis, const std::vector<SweepPoint> &points);
+/// The columns: KEY, time_us, source, lo_us, hi_us, limiter, tflops, gbps, the two roofs, a column
+/// `NAME_us` a term, schedule, status (`ok` or the error). RFC 4180, as the rows.
+std::string sweepCsvHeader(const SweepAxis &axis);
+std::string sweepCsvRow(const SweepPoint &point);
 
-/// Readable: a line a point, then ridge and limiters.
+/// What the points without an estimate have in common to say: how many of all, and the first one's
+/// reason; empty: each has one.
+std::string missingPoints(const SweepAxis &axis, const std::vector<SweepPoint> &points);
+
+/// Readable: a line a point, then ridge and limiters. One point at least has an estimate.
 std::string sweepText(const SweepAxis &axis, const std::vector<SweepPoint> &points);
 
 } // namespace kw

@@ -3,6 +3,8 @@
 """`kw estimate --sweep`: points as single estimates say, their CSV, the ridge, the limiters."""
 
 import csv
+import subprocess
+import time
 
 import pytest
 
@@ -92,3 +94,61 @@ def test_what_is_no_range_is_refused(kw, axis):
 def test_an_unknown_key_is_named(kw):
     answer = sweep(kw, "rows=1,2")
     assert answer.status == 2 and "rows" in answer.err
+
+
+ILLEGAL = "gemm.1:tile=256x256x64,waves=2x4,stages=3"
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_sweep_without_any_estimate_is_refused(kw, tmp_path, options):
+    file = tmp_path / "sweep.csv"
+    answer = kw("estimate", *WEIGHTS, "--schedule", ILLEGAL, "--sweep", "m=16,32", "--quiet", "-o", file, *options)
+    assert answer.status == 2
+    line = answer.one_line_error("no point of the sweep has an estimate: m=16: ", "not legal")
+    if options:
+        assert answer.json()["error"]["message"] == line.removeprefix("kw: ")
+    else:
+        assert answer.out == ""
+    with open(file, newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["m"] for row in rows] == ["16", "32"]
+    assert all(row["status"] not in ("", "ok") for row in rows)
+
+
+def test_points_without_estimate_are_one_line_on_stderr(kw):
+    answer = kw(
+        "estimate", "gemm m=64 n=64 dtype=f16", "--schedule", "gemm.1:tile=16x64x64,waves=1x4,group=0,splitk=4",
+        "--sweep", "k=64,1024", "--quiet",
+    )  # fmt: skip
+    assert answer.status == 2
+    answer.one_line_error("1 of 2 points of the sweep without an estimate: k=64: ")
+    assert "limited by" in answer.out
+
+
+def test_nothing_is_begun_if_one_point_is_no_problem(kw, tmp_path):
+    answer = kw("estimate", "gemm m=16 n=64 dtype=f16 lda=64", "--sweep", "k=64,128", "-o", tmp_path / "new" / "a.csv")
+    assert answer.status == 2
+    answer.one_line_error("lda")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_killed_sweep_keeps_its_rows(kw, tmp_path):
+    """The best schedules of a large product take a second or so a point: time to look at the file."""
+    file = tmp_path / "sweep.csv"
+    axis = f"m={','.join(str(m) for m in range(1000, 3000, 8))}"
+    process = subprocess.Popen(
+        [kw.program, "estimate", "gemm n=4096 k=4096 dtype=bf16 b=nk", "--sweep", axis, "--quiet", "-o", file],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        end = time.monotonic() + 120
+        while not file.exists() or file.read_text().count("\n") < 2:
+            assert time.monotonic() < end and process.poll() is None
+            time.sleep(0.02)
+    finally:
+        process.kill()
+        process.wait()
+    with open(file, newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert 0 < len(rows) < 250
+    assert rows[0]["m"] == "1000" and rows[0]["status"] == "ok"

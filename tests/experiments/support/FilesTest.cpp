@@ -42,6 +42,17 @@ TEST(Files, AFileWithoutEndIsBadInput) {
   EXPECT_THAT(text.error().message, HasSubstr("/dev/zero: larger than"));
 }
 
+TEST(Files, WhatIsAddedStandsBehindWhatWasThere) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "a.csv";
+  EXPECT_FALSE(appendToFile(file, "x")) << "there is no file to add to";
+  ASSERT_TRUE(writeFile(file, std::string_view("one\n")));
+  ASSERT_TRUE(appendToFile(file, "two\n"));
+  ASSERT_TRUE(appendToFile(file, "three\n"));
+  EXPECT_EQ(*readText(file), "one\ntwo\nthree\n");
+  EXPECT_EQ(filesIn(folder.path()), 1U);
+}
+
 TEST(Files, AFileWhereAFolderIsNeededIsBadInput) {
   const TemporaryFolder folder;
   ASSERT_TRUE(writeFile(folder / "file", std::string_view("x")));
