@@ -104,7 +104,7 @@ void removeStale(const std::filesystem::path &directory, const FileMap &files) {
 Expected<std::filesystem::path> writeBundle(const std::filesystem::path &directory,
                                             const Target &target,
                                             std::span<const BundleEntry> entries,
-                                            const LookupTable &lookup) {
+                                            const LookupTable &lookup, std::string_view table) {
   Expected<FileMap> files = kernelFiles(entries, target);
   if (!files) {
     return tl::unexpected(files.error());
@@ -114,6 +114,9 @@ Expected<std::filesystem::path> writeBundle(const std::filesystem::path &directo
   }
   if (!lookup.text.empty()) {
     (*files)[lookupFile] = lookup.text;
+  }
+  if (!table.empty()) {
+    (*files)[tableFile] = std::string(table);
   }
   for (const auto &[path, text] : *files) {
     if (Expected<void> written = writeFile(directory / path, text); !written) {

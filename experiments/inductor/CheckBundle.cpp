@@ -276,11 +276,33 @@ Lie checkLoader(const fs::path &directory, const Json &files) {
   std::error_code status;
   for (const auto &item : fs::recursive_directory_iterator(directory / "kernelwright", status)) {
     const std::string path = fs::relative(item.path(), directory, status).generic_string();
-    if (item.path().extension() == ".py" && !ours.contains(path)) {
+    // Python keeps what it compiled in __pycache__; all else beside the loader would be imported.
+    const bool isCache = item.path().parent_path().filename() == "__pycache__";
+    if (!item.is_directory(status) && !isCache && !ours.contains(path)) {
       return lie(path, "is in the folder but not in bundle.json");
     }
   }
   return {};
+}
+
+/// Of the bundle's own folder: the store, notes and other bundles may lie there, and nothing of the
+/// loader reads them. In `kernels` and `kernelwright` a file more is a lie.
+std::vector<std::string> unnamedIn(const fs::path &directory, const Json &files) {
+  std::set<std::string> known{"bundle.json"};
+  for (const auto &[path, hash] : files.items()) {
+    const std::size_t slash = path.find('/');
+    known.insert(slash == std::string::npos ? path : path.substr(0, slash + 1));
+  }
+  std::set<std::string> unnamed;
+  std::error_code status;
+  for (const auto &item : fs::directory_iterator(directory, status)) {
+    const std::string path =
+        item.path().filename().string() + (item.is_directory(status) ? "/" : "");
+    if (!known.contains(path)) {
+      unnamed.insert(path);
+    }
+  }
+  return {unnamed.begin(), unnamed.end()};
 }
 
 Lie checkHead(const Json &provenance, const Json &kernels) {
@@ -374,6 +396,7 @@ Expected<BundleCheck> checkBundle(const fs::path &directory, const CheckOptions 
   if (!check.lie.empty()) {
     return check;
   }
+  check.unnamed = unnamedIn(directory, (*provenance)["files"]);
   const Expected<Json> kernels = readJson(directory / "kernels" / "kernels.json");
   if (!kernels) {
     return tl::unexpected(kernels.error());

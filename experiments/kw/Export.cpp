@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -212,10 +213,14 @@ Expected<ExitStatus> check(const std::string &folder, bool validateKernels,
                          {"bundle", path.string()},
                          {"kernels", checked->kernels},
                          {"rows", checked->rows},
-                         {"lie", ok ? Json() : Json(checked->lie)}};
-  const std::string text = ok ? fmt::format("{}: {} kernels and {} rows, all true\n", path.string(),
-                                            checked->kernels, checked->rows)
-                              : fmt::format("{}\n", checked->lie);
+                         {"lie", ok ? Json() : Json(checked->lie)},
+                         {"unnamed", checked->unnamed}};
+  std::string text = ok ? fmt::format("{}: {} kernels and {} rows, all true\n", path.string(),
+                                      checked->kernels, checked->rows)
+                        : fmt::format("{}\n", checked->lie);
+  if (!checked->unnamed.empty()) {
+    text += fmt::format("not of the bundle, not checked: {}\n", fmt::join(checked->unnamed, " "));
+  }
   if (Expected<void> printed = print(common, document, text); !printed) {
     return tl::unexpected(printed.error());
   }

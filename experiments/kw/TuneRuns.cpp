@@ -33,7 +33,8 @@ Json errorDocument(const TuneSpec &spec, const Error &error) {
           {"error", {{"message", error.message}}}};
 }
 
-/// Writes the best of each document; `bundle` of each then names the folder.
+/// Writes the table of all, and a bundle of the best of each document; `bundle` of each then names
+/// the folder.
 Expected<void> exportAll(const TuneRequest &request, std::vector<Json> &documents) {
   const Expected<std::vector<BundleEntry>> entries = bundleEntries(documents);
   if (!entries) {
@@ -47,10 +48,10 @@ Expected<void> exportAll(const TuneRequest &request, std::vector<Json> &document
     return tl::unexpected(lookup.error());
   }
   if (entries->empty() && lookup->text.empty()) {
-    return {};
+    return writeFile(absolutePath(request.out) / tableFile, tuneCsv(documents));
   }
   const Expected<std::filesystem::path> written =
-      writeBundle(absolutePath(request.out), target, *entries, *lookup);
+      writeBundle(absolutePath(request.out), target, *entries, *lookup, tuneCsv(documents));
   if (!written) {
     return tl::unexpected(written.error());
   }
@@ -114,16 +115,11 @@ Expected<ExitStatus> tuneAll(const TuneRequest &request, Store &store,
     if (Expected<void> exported = exportAll(request, documents); !exported) {
       return tl::unexpected(exported.error());
     }
-    if (Expected<void> written =
-            writeFile(absolutePath(request.out) / "table.csv", tuneCsv(documents));
-        !written) {
-      return tl::unexpected(written.error());
-    }
   }
   std::string text = tuneText(documents);
   if (!request.out.empty()) {
     const std::string folder = absolutePath(request.out).string();
-    text += fmt::format("bundle: {}\ntable:  {}/table.csv\n", folder, folder);
+    text += fmt::format("bundle: {}\ntable:  {}/{}\n", folder, folder, tableFile);
   }
   const Json document = request.suite ? Json(documents) : documents.front();
   if (Expected<void> printed = print(common, document, text); !printed) {

@@ -329,3 +329,48 @@ def test_unreadable_bundle_is_bad_input(kw_program, bundle, name):
 def test_extra_file_is_found(kw_program, bundle):
     (bundle / "kernels" / "other.hsaco").write_bytes(b"x")
     assert check(kw_program, bundle)[0] == 1
+
+
+@pytest.mark.parametrize("name", ["torch.py", "torch.so", "torch.pyc", "lookup/torch.py", "notes.txt"])
+def test_an_extra_file_beside_the_loader(kw_program, bundle, name):
+    """Python imports more than sources."""
+    (bundle / "kernelwright" / name).write_bytes(b"x")
+    status, text = check(kw_program, bundle)
+    assert status == 1 and f"{name}: is in the folder" in text, text
+
+
+def test_what_python_caches_is_no_lie(kw_program, bundle):
+    (bundle / "kernelwright" / "__pycache__").mkdir()
+    (bundle / "kernelwright" / "__pycache__" / "bundle.pyc").write_bytes(b"x")
+    status, text = check(kw_program, bundle)
+    assert status == 0, text
+
+
+def test_an_edited_table(kw_program, bundle):
+    assert "table.csv" in json.loads((bundle / "bundle.json").read_text())["files"]
+    table = bundle / "table.csv"
+    table.write_text(table.read_text().replace("compiled", "measured"))
+    status, text = check(kw_program, bundle)
+    assert status == 1 and "table.csv: is not the file that bundle.json hashed" in text, text
+
+
+def test_a_table_that_is_gone(kw_program, bundle):
+    (bundle / "table.csv").unlink()
+    status, text = check(kw_program, bundle)
+    assert status == 1 and "lists table.csv, which cannot be read" in text, text
+
+
+def test_what_is_not_of_the_bundle_is_reported(kw_program, bundle):
+    """A store or notes may lie beside a bundle: no lie, but said."""
+    (bundle / "notes.txt").write_text("mine")
+    (bundle / "old").mkdir()
+    run = subprocess.run([kw_program, "check-bundle", "--no-validate", "--json", bundle], capture_output=True, text=True)
+    document = json.loads(run.stdout)
+    assert run.returncode == 0 and document["ok"] and document["unnamed"] == ["notes.txt", "old/"]
+    status, text = check(kw_program, bundle)
+    assert status == 0 and "not of the bundle, not checked: notes.txt old/" in text, text
+
+
+def test_an_honest_bundle_has_nothing_unnamed(kw_program, bundle):
+    run = subprocess.run([kw_program, "check-bundle", "--no-validate", "--json", bundle], capture_output=True, text=True)
+    assert json.loads(run.stdout)["unnamed"] == []
