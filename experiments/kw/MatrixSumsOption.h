@@ -16,10 +16,13 @@ namespace kw {
 inline void addMatrixSums(CLI::App &app, MatrixSums &to) {
   static const std::map<std::string, MatrixSums> names{{"ordered", MatrixSums::inOrder},
                                                        {"grouped", MatrixSums::grouped}};
-  app.add_option("--matrix-sums", to,
-                 "how emulated matrix instructions add: ordered (default) along k, or grouped as "
-                 "CDNA3 is known to")
-      ->transform(CLI::CheckedTransformer(names).description("ordered or grouped"));
+  app.add_option_function<std::string>(
+         "--matrix-sums", [&to](const std::string &text) { to = names.at(text); },
+         "how emulated matrix instructions add: ordered (default) along k, or grouped as CDNA3 is "
+         "known to")
+      ->check([](const std::string &text) {
+        return names.contains(text) ? std::string() : "'" + text + "': expected ordered or grouped";
+      });
 }
 
 } // namespace kw

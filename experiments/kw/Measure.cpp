@@ -25,7 +25,7 @@ struct Options {
 Expected<void> requireGpu(double limitSeconds) {
   const Expected<std::unique_ptr<HipDevice>> device = HipDevice::open(limitSeconds);
   if (!device) {
-    return tl::unexpected(device.error());
+    return tl::unexpected(Error{device.error().kind, "no GPU found: " + device.error().message});
   }
   if ((*device)->info().isEmulator) {
     return failed(fmt::format("'{}' is no GPU: how long an emulation takes is no time of the "

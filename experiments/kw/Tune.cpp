@@ -75,6 +75,12 @@ Expected<TuneSpec> commonSpec(const Options &options, const CommonOptions &commo
   if (!options.cluster.empty()) {
     return failed("--cluster is not available yet");
   }
+  const bool ours = *generator == Generator::kw;
+  if (!options.out.empty() && ours && std::ranges::count(*rungs, Rung::compiled) == 0) {
+    return badInput(fmt::format("--out: the rungs {} make no kernel to export, expected --rungs "
+                                "model,compiled, or no --out",
+                                options.rungs));
+  }
   TuneSpec spec;
   spec.target = *target;
   spec.generator = *generator;

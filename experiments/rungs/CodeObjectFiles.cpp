@@ -16,6 +16,18 @@ namespace kw {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+bool isOfBundle(std::string_view file) { return file == "bundle.json" || file == "kernels.json"; }
+
+Expected<fs::path> bundleGiven(const fs::path &path) {
+  return badInput(fmt::format("{}: is of a bundle of kernels, not the manifest of one; `kw "
+                              "check-bundle DIR` proves a bundle",
+                              path.string()));
+}
+
+} // namespace
+
 Expected<fs::path> findManifest(const fs::path &folderOrFile) {
   const fs::path path = absolutePath(folderOrFile);
   std::error_code code;
@@ -23,7 +35,7 @@ Expected<fs::path> findManifest(const fs::path &folderOrFile) {
     if (!fs::exists(path, code)) {
       return badInput(fmt::format("{}: no such file or folder", path.string()));
     }
-    return path;
+    return isOfBundle(path.filename().string()) ? bundleGiven(path) : Expected<fs::path>(path);
   }
   std::vector<std::string> names;
   for (const fs::directory_entry &entry : fs::directory_iterator(path, code)) {
@@ -33,6 +45,11 @@ Expected<fs::path> findManifest(const fs::path &folderOrFile) {
   }
   if (code) {
     return badInput(fmt::format("{}: cannot be read: {}", path.string(), code.message()));
+  }
+  for (const std::string &name : names) {
+    if (isOfBundle(name)) {
+      return bundleGiven(path);
+    }
   }
   if (names.size() != 1) {
     std::sort(names.begin(), names.end());

@@ -114,6 +114,10 @@ USAGE = {
     "no manifest": (["validate", "none.json"], ["none.json"]),
     "no manifest to launch": (["launch", "none.json"], ["none.json"]),
     "no bundle": (["check-bundle", "none"], ["none"]),
+    "an order of sums": (
+        ["validate", "x.json", "--matrix-sums", "foo"], ["--matrix-sums", "'foo': expected ordered or grouped"]),
+    "an order of sums by number": (
+        ["launch", "x.json", "--matrix-sums", "0"], ["--matrix-sums", "expected ordered or grouped"]),
 }  # fmt: skip
 
 
@@ -122,6 +126,37 @@ def test_usage(kw, case):
     arguments, parts = USAGE[case]
     refused(kw(*arguments), *parts)
     refused(kw(*arguments, "--json"), *parts)
+
+
+@pytest.mark.parametrize("order", ["ordered", "grouped"])
+def test_orders_of_sums_are_accepted(kw, order):
+    refused(kw("launch", "none.json", "--matrix-sums", order), "none.json")
+
+
+@pytest.mark.parametrize("what", ["gemm m=1 n=1 k=1", "--suite"])
+@pytest.mark.parametrize("schedule", [[], ["--schedule", "gemm.1:tile=16x16x32,waves=1x1"]])
+def test_no_kernel_to_export(kw, what, schedule):
+    """Known before anything is begun: no store, no folder."""
+    if what == "--suite":
+        if schedule:
+            pytest.skip("a schedule is for one problem")
+        (kw.folder / "suite.txt").write_text("gemm m=1 n=1 k=1\n")
+    words = [what, "suite.txt"] if what == "--suite" else [what]
+    answer = kw("tune", *words, *schedule, "--rungs", "model", "--out", "bundle", "--json")
+    refused(answer, "--out", "no kernel to export", "model,compiled")
+    assert {path.name for path in kw.folder.iterdir()} <= {"suite.txt"}
+
+
+BUNDLE_FILES = [".", "bundle.json", "kernels", "kernels/kernels.json"]
+
+
+@pytest.mark.parametrize("command", ["validate", "mutate", "launch", "measure"])
+@pytest.mark.parametrize("file", BUNDLE_FILES)
+def test_a_bundle_is_no_manifest(kw, command, file):
+    (kw.folder / "bundle" / "kernels").mkdir(parents=True)
+    for name in ("bundle.json", "kernels/kernels.json"):
+        (kw.folder / "bundle" / name).write_text("{}")
+    refused(kw(command, f"bundle/{file}", "--json"), "kw check-bundle")
 
 
 @pytest.mark.parametrize("value", ["nan", "-nan", "inf", "-inf", "-1", "0", "1e400", "1s", ""])
