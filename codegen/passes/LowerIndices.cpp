@@ -72,10 +72,13 @@ void lower(dialect::MapIndexOp op) {
   replace(op, math.add(sum, math.constant(op.getBase())));
 }
 
+/// LLVM may keep a uniform value in a VGPR (a counter that begins with the same 0 as accumulators
+/// do), and copies such a one to the asm's SGPR illegally; of a scalar nothing is read.
 void lower(dialect::PinScalarOp op) {
   OpBuilder builder(op);
+  Value scalar = ROCDL::ReadfirstlaneOp::create(builder, op.getLoc(), op.getType(), op.getValue());
   auto pinned = LLVM::InlineAsmOp::create(
-      builder, op.getLoc(), op.getType(), op.getValue(), "; scalar", "=s,0",
+      builder, op.getLoc(), op.getType(), scalar, "; scalar", "=s,0",
       /*has_side_effects=*/false, /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
       /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr);
   replace(op, pinned->getResults());

@@ -72,3 +72,12 @@ llvm.func @buffer(%p: !llvm.ptr<1>, %n: i32) -> !llvm.ptr<8> {
   %b = kw.buffer %p bytes %n : !llvm.ptr<1> -> !llvm.ptr<8>
   llvm.return %b : !llvm.ptr<8>
 }
+
+// A scalar from whatever register LLVM holds the number in.
+// CHECK-LABEL: llvm.func @pinned
+// CHECK: %[[SCALAR:.*]] = rocdl.readfirstlane %arg0
+// CHECK: llvm.inline_asm {{.*}}"; scalar", "=s,0" %[[SCALAR]]
+llvm.func @pinned(%x: i32) -> i32 {
+  %s = kw.pin_scalar %x
+  llvm.return %s : i32
+}
