@@ -60,4 +60,12 @@ inline constexpr double hiddenCost = 0.02;
 /// by 12 to 30% on unseen shapes; replaced by the residual's own spread once there is one]
 inline constexpr double logSpread80 = 0.30;
 
+/// Of a generator without a run, the share of the variance of the analytic model's errors that all
+/// of its kernels have in common. [measured: published GEMM rows of gfx950, three types with three
+/// generators at least: variance of the generators' medians 0.0127 of 0.0431 in all]
+inline constexpr double generatorVarianceShare = 0.3;
+
+/// Half width of an 80% interval in standard deviations of a normal distribution.
+inline constexpr double deviationsOf80 = 1.2816;
+
 } // namespace kw::constants

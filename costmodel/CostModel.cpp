@@ -6,6 +6,7 @@
 #include "costmodel/Features.h"
 #include "costmodel/LoopSummary.h"
 #include "costmodel/Memo.h"
+#include "costmodel/OwnCase.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,24 +14,6 @@
 namespace kw {
 
 std::string_view modelVersion() { return "analytic-6"; }
-
-namespace {
-
-/// A case of our own generator, as a calibration sees it: problem alone.
-ModelCase unmeasuredCase(const Problem &problem) {
-  ModelCase own;
-  own.family = std::string(name(problem.family()));
-  own.generator = "kw";
-  own.analytic.timeUs = 1;
-  own.features.assign(featureNames().size(), unknownFeature);
-  if (problem.family() == Family::gemm) {
-    const Gemm &gemm = problem.gemm();
-    own.dtype = typeName(gemm.aType, gemm.bType, gemm.aScale);
-  }
-  return own;
-}
-
-} // namespace
 
 struct CostModel::Context {
   Problem problem;
@@ -44,7 +27,7 @@ struct CostModel::Context {
 
   Context(const Problem &p, const Target &t, const Calibration &calibration)
       : problem(p), target(calibration.calibrated(t)), facts(problemFacts(p, target)),
-        correction(calibration.correct(unmeasuredCase(p))), factor(std::exp(correction.log)) {}
+        correction(calibration.correct(ownCase(p))), factor(std::exp(correction.log)) {}
 
   LaunchProfile profile(const Schedule &schedule, const KernelPlan &plan,
                         const LaunchPlan &launch) {

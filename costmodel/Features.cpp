@@ -5,16 +5,25 @@
 #include "costmodel/Constants.h"
 
 #include <array>
+#include <cmath>
 
 namespace kw {
 namespace {
 
+/// No run of any generator is known.
 class Uncalibrated final : public Calibration {
 public:
-  Correction correct(const ModelCase &) const override { return {0, constants::logSpread80}; }
+  Correction correct(const ModelCase &) const override {
+    return unseenGenerator(0, constants::logSpread80);
+  }
 };
 
 } // namespace
+
+Correction unseenGenerator(double log, double halfWidth80) {
+  const double deviation = halfWidth80 / constants::deviationsOf80;
+  return {log, halfWidth80, deviation * std::sqrt(constants::generatorVarianceShare)};
+}
 
 std::string typeName(ElementType a, ElementType b, ScaleMode scale) {
   constexpr std::array<std::string_view, 5> suffix{"", "_tensor", "_row", "_block128", ""};

@@ -49,7 +49,13 @@ std::string typeName(ElementType a, ElementType b, ScaleMode scale);
 struct Correction {
   double log = 0;
   double halfWidth80 = 0;
+  /// The part of the deviation that all cases of this generator have in common, because none of its
+  /// runs is known; standard deviation of the logarithm.
+  double shared = 0;
 };
+
+/// Of a generator without a run.
+Correction unseenGenerator(double log, double halfWidth80);
 
 /// What `kw calibrate` fits and `--calibration` chooses. Implemented in costmodel/calibration/;
 /// none: `uncalibrated()`.

@@ -161,7 +161,8 @@ double Residual::bucketScale(const ModelCase &modelCase) const {
 
 Correction Residual::unseen(const ModelCase &modelCase) const {
   const auto found = unseenByType.find(modelCase.dtype);
-  return bounded(found == unseenByType.end() ? unseenAny : found->second);
+  const Correction c = bounded(found == unseenByType.end() ? unseenAny : found->second);
+  return unseenGenerator(c.log, c.halfWidth80);
 }
 
 Correction Residual::correct(const ModelCase &modelCase) const {

@@ -3,14 +3,16 @@
 //
 // What a user's own runs teach about a machine or a new shape: a Gaussian process over the errors
 // that the calibration left, log(measured / predicted), with Student-t noise, so that one absurd
-// run doesn't count. The covariance of two cases is a sum of what they have in common:
+// run doesn't count. An error counts in units of the deviation that the calibration itself expects
+// of the case, so that a run of what it knows little about moves more. What two cases have in
+// common is a sum of shares of that:
 //
-//   machine        all runs of one family of operators
-//   group          the same weight shape or layer, less so the further their rows are apart
-//   generator      the same generator, and more for the same kind of kernel of it
-//   group x generator, kernel
+//   all runs of a family of operators (the machine)
+//   the same type, generator, kind of kernel, kernel; the latter the more, the nearer their sizes
+//   tiles, splits and sizes that are alike: for any, for one generator's, for one kind's kernels
 //
-// Exact up to `mostRuns` runs (Cholesky); of more, the latest count.
+// of which another weight shape has a part. What all cases of a generator without published runs
+// have in common (Correction::shared) comes on top. Exact (Cholesky).
 #pragma once
 
 #include "costmodel/Features.h"
@@ -27,22 +29,45 @@ struct OwnRun {
   double measuredUs = 0;
 };
 
+/// A case and what was expected of it: log(measured / analytic) and its 80% interval.
+struct ExpectedCase {
+  const ModelCase &modelCase;
+  Correction expected;
+};
+
+/// The process alone, for who has expectations of his own.
+class ErrorProcess {
+public:
+  /// `measuredUs` has one entry a run.
+  ErrorProcess(std::span<const ExpectedCase> runs, std::span<const double> measuredUs);
+  ~ErrorProcess();
+  ErrorProcess(ErrorProcess &&) noexcept;
+
+  /// `expected` with what the runs teach of the case.
+  Correction refine(const ExpectedCase &query) const;
+
+private:
+  struct State;
+  std::unique_ptr<State> state; ///< none: no runs
+};
+
 /// A calibration with the user's runs on top. Keeps `base`, which has to outlive it, where nothing
 /// has been run: far from all runs the correction is the base's own.
 class Refinement final : public Calibration {
 public:
-  static constexpr std::size_t mostRuns = 512;
+  /// More than that would take seconds: of more, the last count.
+  static constexpr std::size_t mostRuns = 256;
 
   Refinement(const Calibration &base, std::span<const OwnRun> runs);
-  ~Refinement() override;
 
   Target calibrated(const Target &target) const override { return base.calibrated(target); }
-  Correction correct(const ModelCase &modelCase) const override;
+  Correction correct(const ModelCase &modelCase) const override {
+    return process.refine({modelCase, base.correct(modelCase)});
+  }
 
 private:
-  struct Process;
   const Calibration &base;
-  std::unique_ptr<Process> process; ///< none: no runs
+  ErrorProcess process;
 };
 
 } // namespace kw

@@ -1,9 +1,13 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Estimates a second on one core: once every loop summary is known (warm), and over a stretch of
-// the space in the order of the exhaustive strategy, summaries made on the way (cold).
+// Estimates a second on one core, with the shipped calibration (constants, residual, interval):
+// once every loop summary is known (warm), and over a stretch of the space in the order of the
+// exhaustive strategy, summaries made on the way (cold). Published kernels, whose residual is trees
+// over what each row tells, are slower.
 #include "costmodel/CostModel.h"
+#include "costmodel/calibration/Calibration.h"
+#include "costmodel/foreign/ForeignModel.h"
 #include "ir/KernelPlan.h"
 #include "search/Space.h"
 
@@ -28,10 +32,15 @@ Problem problemOf(benchmark::State &state) {
 
 const Target &gfx950() { return **findTarget("gfx950"); }
 
+const Calibration &shipped() {
+  static const std::unique_ptr<Calibration> calibration = std::move(*loadCalibration("shipped"));
+  return *calibration;
+}
+
 template <typename Body> void overSample(benchmark::State &state, Body body) {
   const Problem problem = problemOf(state);
   const std::vector<Schedule> schedules = Space(problem, gfx950()).sample(2000, 1);
-  CostModel model(problem, gfx950());
+  CostModel model(problem, gfx950(), shipped());
   for (const Schedule &schedule : schedules) {
     benchmark::DoNotOptimize(model.timeUs(schedule)); // fills the memo
   }
@@ -70,7 +79,7 @@ void timeCold(benchmark::State &state) {
     return true;
   });
   for (auto _ : state) {
-    CostModel model(problem, gfx950());
+    CostModel model(problem, gfx950(), shipped());
     for (const Schedule &schedule : schedules) {
       benchmark::DoNotOptimize(model.timeUs(schedule));
     }
@@ -78,6 +87,44 @@ void timeCold(benchmark::State &state) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(schedules.size()));
 }
 
+/// Rows of one table, each with another size.
+std::vector<MeasuredRow> publishedRows() {
+  std::string table = "gfx,cu_num,op,dtype_a,dtype_b,dtype_out,scale,M,N,K,kernel_family,"
+                      "kernel_name,tile_m,tile_n,tile_k,split_k\n";
+  for (int m = 16; m <= 8192; m += 16) {
+    table += "gfx950,256,gemm,bf16,bf16,bf16,," + std::to_string(m) +
+             ",4096,8192,flydsl,flydsl_gemm,128,128,64,1\n";
+  }
+  return *measuredRows(*TextTable::parse(table, "rows.csv"));
+}
+
+void publishedRow(benchmark::State &state) {
+  const std::vector<MeasuredRow> rows = publishedRows();
+  ForeignModel model({}, shipped());
+  for (auto _ : state) {
+    for (const MeasuredRow &row : rows) {
+      benchmark::DoNotOptimize(shipped().correct(*model.estimate(row)).log);
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(rows.size()));
+}
+
+void publishedResidual(benchmark::State &state) {
+  ForeignModel model({}, shipped());
+  std::vector<ModelCase> cases;
+  for (const MeasuredRow &row : publishedRows()) {
+    cases.push_back(*model.estimate(row));
+  }
+  for (auto _ : state) {
+    for (const ModelCase &modelCase : cases) {
+      benchmark::DoNotOptimize(shipped().correct(modelCase).log);
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(cases.size()));
+}
+
+BENCHMARK(publishedRow)->Unit(benchmark::kMillisecond);
+BENCHMARK(publishedResidual)->Unit(benchmark::kMillisecond);
 BENCHMARK(timeWarm)->DenseRange(0, 2)->Unit(benchmark::kMillisecond);
 BENCHMARK(breakdownWarm)->DenseRange(0, 2)->Unit(benchmark::kMillisecond);
 BENCHMARK(planAlone)->DenseRange(0, 2)->Unit(benchmark::kMillisecond);

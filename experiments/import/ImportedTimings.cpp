@@ -6,6 +6,7 @@
 #include "costmodel/foreign/MeasuredTimes.h"
 #include "ir/Problem.h"
 #include "ir/Schedule.h"
+#include "ir/Target.h"
 
 #include <fmt/format.h>
 
@@ -15,11 +16,52 @@ namespace {
 Json optionalJson(const std::optional<int> &value) { return value ? Json(*value) : Json(); }
 
 Json kernelJson(const KernelText &kernel) {
-  return {{"generator", kernel.generator},
-          {"name", kernel.name},
-          {"tile",
-           {optionalJson(kernel.tileM), optionalJson(kernel.tileN), optionalJson(kernel.tileK)}},
-          {"split_k", optionalJson(kernel.splitK)}};
+  Json json{{"generator", kernel.generator},
+            {"name", kernel.name},
+            {"tile",
+             {optionalJson(kernel.tileM), optionalJson(kernel.tileN), optionalJson(kernel.tileK)}},
+            {"split_k", optionalJson(kernel.splitK)}};
+  if (kernel.threads) { // no key without: the keys of timings that are stored already stay
+    json["threads"] = *kernel.threads;
+  }
+  return json;
+}
+
+Json kernelsJson(const MeasuredRow &row) {
+  Json kernels = Json::array();
+  for (const KernelText &kernel : row.kernels) {
+    kernels.push_back(kernelJson(kernel));
+  }
+  return kernels;
+}
+
+KernelText storedKernel(const Json &json) {
+  const auto number = [](const Json &value) {
+    return value.is_null() ? std::nullopt : std::optional(value.get<int>());
+  };
+  const Json &tile = json.at("tile");
+  return {json.at("generator"),      json.at("name"),    number(tile.at(0)),
+          number(tile.at(1)),        number(tile.at(2)), number(json.value("threads", Json())),
+          number(json.at("split_k"))};
+}
+
+GemmRow storedGemm(const Json &json) {
+  return {json.at("m"),     json.at("n"),          json.at("k"),
+          json.at("batch"), json.at("preshuffle"), json.at("bias")};
+}
+
+MoeRow storedMoe(const Json &json) {
+  MoeRow moe{json.at("tokens"), json.at("model_dim"),  json.at("inter_dim"), json.at("experts"),
+             json.at("topk"),   json.at("activation"), json.at("gated"),     json.at("block_m")};
+  const std::string stage = json.at("stage");
+  moe.oneStage = stage == "one";
+  moe.stage = moe.oneStage ? 0 : std::stoi(stage);
+  return moe;
+}
+
+AttentionRow storedAttention(const Json &json) {
+  return {json.at("b"),   json.at("hq"), json.at("hkv"),   json.at("sq"),
+          json.at("skv"), json.at("d"),  json.at("causal")};
 }
 
 Json problemJson(const MeasuredRow &row) {
@@ -91,11 +133,8 @@ Expected<ImportedTable> publishedTimings(const TextTable &table) {
           {table.lineNumber(i), row.damage.empty() ? "column us: not a time above 0" : row.damage});
       continue;
     }
-    Json kernels = Json::array();
-    for (const KernelText &kernel : row.kernels) {
-      kernels.push_back(kernelJson(kernel));
-    }
-    ImportedTiming timing = timingOf(problemJson(row), kernels, *times[i].us, times[i].origin);
+    ImportedTiming timing =
+        timingOf(problemJson(row), kernelsJson(row), *times[i].us, times[i].origin);
     timing.value["flags"] = times[i].flags;
     result.timings.push_back(std::move(timing));
   }
@@ -117,6 +156,12 @@ Expected<ImportedTiming> ownTiming(const TextTable &table, std::size_t row) {
     return badInput("column problem: " + problem.error().message);
   }
   Json kernel{{"schedule", nullptr}, {"name", cell("kernel")}, {"device", cell("device")}};
+  if (const std::string target = cell("target"); !target.empty()) {
+    if (const auto known = findTarget(target); !known) {
+      return badInput("column target: " + known.error().message);
+    }
+    kernel["target"] = target;
+  }
   if (const std::string text = cell("schedule"); !text.empty()) {
     const auto schedule = parseSchedule(text);
     if (!schedule) {
@@ -134,6 +179,58 @@ Expected<ImportedTiming> ownTiming(const TextTable &table, std::size_t row) {
 }
 
 } // namespace
+
+std::string identityOf(const MeasuredRow &row) {
+  return printJson({problemJson(row), kernelsJson(row)});
+}
+
+std::string familyOf(const MeasuredRow &row) {
+  return row.kind == RowKind::gemm  ? "gemm"
+         : row.kind == RowKind::moe ? "grouped_gemm"
+                                    : "attention";
+}
+
+std::string groupOf(const MeasuredRow &row) {
+  switch (row.kind) {
+  case RowKind::gemm:
+    return fmt::format("{}x{}", row.gemm.n, row.gemm.k);
+  case RowKind::moe:
+    return fmt::format("{}x{}", row.moe.modelDim, row.moe.interDim);
+  case RowKind::attention:
+    break;
+  }
+  const AttentionRow &shape = row.attention;
+  return fmt::format("{}x{}x{}", shape.queries, shape.keys, shape.headDim);
+}
+
+Expected<MeasuredRow> storedRow(const Json &value) try {
+  const Json &problem = value.at("problem");
+  MeasuredRow row;
+  row.op = problem.at("op");
+  row.gfx = problem.at("gfx");
+  row.cus = problem.at("cus");
+  row.typeA = problem.at("dtype_a");
+  row.typeB = problem.at("dtype_b");
+  row.typeOut = problem.at("dtype_out");
+  row.scale = problem.at("scale");
+  row.layout = problem.at("layout");
+  if (problem.contains("m")) {
+    row.kind = RowKind::gemm;
+    row.gemm = storedGemm(problem);
+  } else if (problem.contains("tokens")) {
+    row.kind = RowKind::moe;
+    row.moe = storedMoe(problem);
+  } else {
+    row.kind = RowKind::attention;
+    row.attention = storedAttention(problem);
+  }
+  for (const Json &kernel : value.at("kernels")) {
+    row.kernels.push_back(storedKernel(kernel));
+  }
+  return row.kernels.empty() ? Expected<MeasuredRow>(badInput("no kernel")) : row;
+} catch (const std::exception &e) { // std::stoi of a stage, too
+  return badInput(fmt::format("not a published row: {}", e.what()));
+}
 
 Expected<ImportedTable> importedTimings(const TextTable &table, ImportFormat format) {
   const bool own = table.column("problem") && table.column("time_us");

@@ -4,6 +4,7 @@
 // Timings of others, from a table to what the store keeps.
 #pragma once
 
+#include "costmodel/foreign/MeasuredRows.h"
 #include "costmodel/foreign/TextTable.h"
 #include "experiments/store/Store.h"
 
@@ -12,7 +13,7 @@
 
 namespace kw {
 
-/// `kw`: columns problem, time_us; optional schedule, kernel, device, origin, date.
+/// `kw`: columns problem, time_us; optional schedule, kernel, target, device, origin, date.
 /// `aiter`: the published tables of costmodel/foreign/MeasuredRows.h.
 enum class ImportFormat { automatic, kw, aiter };
 
@@ -25,6 +26,15 @@ struct ImportedTable {
   std::vector<ImportedTiming> timings;
   std::vector<BadRow> bad;
 };
+
+/// The published row that a timing of `aiter` format came from, as far as the store keeps it: all
+/// that the model reads. Bad input: not such a timing's value.
+Expected<MeasuredRow> storedRow(const Json &value);
+/// What was run, without its time: problem and kernels, as the store keeps them.
+std::string identityOf(const MeasuredRow &row);
+/// ModelCase::family and ModelCase::group of the row, without modelling it.
+std::string familyOf(const MeasuredRow &row);
+std::string groupOf(const MeasuredRow &row);
 
 /// The error (bad input): columns of no known format, or not of the one asked for.
 Expected<ImportedTable> importedTimings(const TextTable &table, ImportFormat format);

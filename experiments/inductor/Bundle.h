@@ -38,7 +38,8 @@ struct BundleEntry {
   std::optional<double> measuredUs;
   bool validated = false; ///< in strict mode; an entry that is not is refused
   double maxRel = 0;
-  std::uint64_t seed = 0; ///< of the validation
+  std::uint64_t seed = 0;         ///< of the validation
+  ProblemCalibration calibration; ///< that the time rests on
 };
 
 /// Writes the bundle; files appear under their final names only when complete, and exporting the

@@ -158,7 +158,8 @@ void round(Json &truth, const Json &claimed) {
   }
 }
 
-/// Takes from the claims what is no result: the source of the time, the seed of the validation.
+/// Takes from the claims what is no result: the source of the time and the calibration that it
+/// rests on, the seed of the validation.
 Lie readClaims(ClaimedRow &row, const Json &problem, const Json &kernel) {
   row.entry.source = textOf(kernel, "source");
   row.entry.validated = true; // or the check ends before the row is compared
@@ -167,6 +168,13 @@ Lie readClaims(ClaimedRow &row, const Json &problem, const Json &kernel) {
     return lie("bundle.json", "seed of the validation is no number");
   }
   row.entry.seed = seed.get<std::uint64_t>();
+  if (problem.contains("calibration")) {
+    auto calibration = parseProblemCalibration(problem["calibration"]);
+    if (!calibration) {
+      return lie("bundle.json", calibration.error().message);
+    }
+    row.entry.calibration = std::move(*calibration);
+  }
   return {};
 }
 

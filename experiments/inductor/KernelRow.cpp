@@ -116,17 +116,21 @@ Json kernelRow(const BundleEntry &entry, const Target &target) {
 }
 
 Json problemRow(const BundleEntry &entry) {
-  return {{"problem", print(entry.problem)},
-          {"kernel", kernelName(entry.problem, entry.schedule)},
-          {"schedule", print(entry.schedule)},
-          {"time_us", entry.timeUs},
-          {"source", entry.source},
-          {"interval_us", {entry.lowUs, entry.highUs}},
-          {"limiter", entry.limiter},
-          {"measured_us", entry.measuredUs ? Json(*entry.measuredUs) : Json()},
-          {"validated", entry.validated},
-          {"seed", entry.seed},
-          {"max_rel", entry.maxRel}};
+  Json row{{"problem", print(entry.problem)},
+           {"kernel", kernelName(entry.problem, entry.schedule)},
+           {"schedule", print(entry.schedule)},
+           {"time_us", entry.timeUs},
+           {"source", entry.source},
+           {"interval_us", {entry.lowUs, entry.highUs}},
+           {"limiter", entry.limiter},
+           {"measured_us", entry.measuredUs ? Json(*entry.measuredUs) : Json()},
+           {"validated", entry.validated},
+           {"seed", entry.seed},
+           {"max_rel", entry.maxRel}};
+  if (!entry.calibration.isNone()) {
+    row["calibration"] = toJson(entry.calibration);
+  }
+  return row;
 }
 
 std::string firstDifference(const Json &claimed, const Json &truth, const std::string &path) {

@@ -36,8 +36,12 @@ struct PlacedRow {
 };
 using Rows = std::map<std::string, std::vector<PlacedRow>>;
 
+Estimate estimateOf(const LookupEntry &entry, const Target &target) {
+  return CostModel(entry.problem, target, entry.calibration).estimate(entry.schedule);
+}
+
 Json noteOf(const LookupEntry &entry, const Target &target) {
-  const Estimate estimate = CostModel(entry.problem, target).estimate(entry.schedule);
+  const Estimate estimate = estimateOf(entry, target);
   return {{"key", ""},
           {"row", 0},
           {"problem", print(entry.problem)},
@@ -46,6 +50,7 @@ Json noteOf(const LookupEntry &entry, const Target &target) {
           {"source", entry.source},
           {"interval_us", {entry.lowUs, entry.highUs}},
           {"limiter", entry.limiter},
+          {"calibration", toJson(entry.calibration)},
           {"lds_bytes", estimate.ldsBytes},
           {"vgpr", estimate.vgpr},
           {"agpr", estimate.agpr},
@@ -184,7 +189,7 @@ std::string noteFormLie(const Json &note) {
     }
   }
   for (const auto &[name, value] : note.items()) {
-    if (!names.contains(name)) {
+    if (!names.contains(name) && name != "calibration") { // earlier bundles have none
       return noteFail(fmt::format("unknown field '{}'", name));
     }
   }
@@ -217,7 +222,7 @@ std::string predictionLie(const Json &note, const LookupEntry &entry, const Targ
   if (!sameModel) {
     return {};
   }
-  const Estimate estimate = CostModel(entry.problem, target).estimate(entry.schedule);
+  const Estimate estimate = estimateOf(entry, target);
   const auto differs = [](double claimed, double truth) {
     return std::abs(claimed - truth) > 1e-6 * truth;
   };
@@ -259,7 +264,13 @@ std::string noteLie(const Json &note, const json &document, const Target &target
   if (!problem || !schedule) {
     return noteFail((problem ? schedule.error() : problem.error()).message);
   }
-  const LookupEntry entry{*problem, *schedule, 0, "", 0, 0, ""};
+  const Expected<ProblemCalibration> calibration =
+      note.contains("calibration") ? parseProblemCalibration(note["calibration"])
+                                   : ProblemCalibration();
+  if (!calibration) {
+    return noteFail(calibration.error().message);
+  }
+  const LookupEntry entry{*problem, *schedule, 0, "", 0, 0, "", *calibration};
   const Expected<InductorCall> call = rowCall(entry, target, boundTorch);
   if (!call) {
     return noteFail(call.error().message);

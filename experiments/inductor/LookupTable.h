@@ -6,6 +6,7 @@
 // text is proven with the same function that `kw check-bundle` runs over a bundle's file.
 #pragma once
 
+#include "costmodel/calibration/ProblemCalibration.h"
 #include "experiments/support/Json.h"
 #include "ir/Problem.h"
 #include "ir/Schedule.h"
@@ -25,6 +26,7 @@ struct LookupEntry {
   std::string source; ///< label of timeUs
   double lowUs = 0, highUs = 0;
   std::string limiter;
+  ProblemCalibration calibration; ///< that the estimate rests on
 };
 
 enum class LookupKeys {

@@ -10,7 +10,7 @@
 namespace kw {
 
 Expected<void> predict(BundleEntry &entry, const Target &target) {
-  CostModel model(entry.problem, target);
+  CostModel model(entry.problem, target, entry.calibration);
   Estimate estimate;
   if (entry.source == "model") {
     estimate = model.estimate(entry.schedule);

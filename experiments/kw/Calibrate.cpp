@@ -11,6 +11,7 @@
 #include "experiments/kw/Arguments.h"
 #include "experiments/kw/Command.h"
 #include "experiments/kw/Output.h"
+#include "experiments/ownruns/LearningCurve.h"
 #include "experiments/score/ScoreParts.h"
 #include "experiments/support/Files.h"
 #include "experiments/support/Sha256.h"
@@ -39,6 +40,7 @@ struct CalibrateOptions {
   std::string out = "calibration.json", python = "python3", family;
   std::string leftOut; ///< "dtype=mxfp4", "gfx=gfx950"
   bool cross = false;
+  std::vector<int> runs;
 
   bool leavesOut(const ScoredRow &row) const {
     return !leftOut.empty() && row.modelCase &&
@@ -112,6 +114,27 @@ Expected<std::vector<ScoredRow>> rowsWithConstants(const std::vector<TextTable> 
   return rows;
 }
 
+std::string learningText(const Json &families) {
+  std::vector<std::vector<std::string>> lines{{"own runs of a new shape", "shapes", "rows", "MAPE",
+                                               "with one absurd", "by shape", "with one absurd",
+                                               "within 80%"}};
+  const auto change = [](const Json &errors, const char *after) {
+    return fmt::format("{:.2f} -> {:.2f}%", 100 * errors["before"].get<double>(),
+                       100 * errors[after].get<double>());
+  };
+  for (const auto &[family, entries] : families.items()) {
+    for (const Json &entry : entries) {
+      lines.push_back(
+          {fmt::format("{} {}", family, entry["runs"].get<int>()),
+           fmt::format("{}", entry["groups"].get<std::size_t>()),
+           fmt::format("{}", entry["rows"].get<std::size_t>()), change(entry["mape"], "after"),
+           change(entry["mape"], "after_absurd"), change(entry["mape_by_group"], "after"),
+           change(entry["mape_by_group"], "after_absurd"), change(entry["coverage80"], "after")});
+    }
+  }
+  return table(lines);
+}
+
 Expected<ExitStatus> crossCommand(std::vector<ScoredRow> rows, const std::vector<TextTable> &tables,
                                   const CalibrateOptions &options, const CommonOptions &common) {
   const auto begin = std::chrono::steady_clock::now();
@@ -128,8 +151,13 @@ Expected<ExitStatus> crossCommand(std::vector<ScoredRow> rows, const std::vector
     }
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  const Json json = scorePartsJson(judged, tables, seconds.count(), common.seed);
-  const auto printed = print(common, json, scorePartsText(json));
+  Json json = scorePartsJson(judged, tables, seconds.count(), common.seed);
+  std::string text = scorePartsText(json);
+  if (!options.runs.empty()) {
+    json["own_runs"] = learningCurve(judged, {.runs = options.runs, .seed = common.seed});
+    text += learningText(json["own_runs"]);
+  }
+  const auto printed = print(common, json, text);
   return printed ? Expected<ExitStatus>(exitDone) : tl::unexpected(printed.error());
 }
 
@@ -193,9 +221,15 @@ RunCommand addCalibrate(CLI::App &app, const CommonOptions &common) {
   app.add_option("--family", options->family,
                  "one family of operators: gemm, grouped_gemm, "
                  "attention");
-  app.add_flag("--cross-validate", options->cross,
-               "instead of fitting a file: the errors of fits that left each row's group out, or "
-               "of one fit without the rows of --left-out");
+  CLI::Option *cross = app.add_flag(
+      "--cross-validate", options->cross,
+      "instead of fitting a file: the errors of fits that left each row's group out, or "
+      "of one fit without the rows of --left-out");
+  app.add_option("--runs", options->runs,
+                 "with --cross-validate: what so many runs of a new shape are worth, e.g. 4,16")
+      ->delimiter(',')
+      ->needs(cross)
+      ->check(CLI::Range(1, int(Refinement::mostRuns)));
   return [options, &common] { return calibrate(*options, common); };
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Compile.h"
 #include "experiments/kw/Arguments.h"
+#include "experiments/kw/CalibrationInForce.h"
 #include "experiments/kw/Command.h"
 #include "experiments/kw/Output.h"
 #include "experiments/rungs/CompiledRung.h"
@@ -61,15 +62,18 @@ Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
   }
   const Expected<const Target *> target = common.target();
   const Expected<CompileOptions> compileOptions = emitOptions(options.emit);
-  if (const Error *error = firstError(target, compileOptions)) {
+  const auto inForce = target ? CalibrationInForce::load({"shipped", "none"}, common, **target)
+                              : tl::unexpected(target.error());
+  if (const Error *error = firstError(target, compileOptions, inForce)) {
     return tl::unexpected(*error);
   }
   if (Expected<void> compiles = checkCompiles(*problem, **target); !compiles) {
     return tl::unexpected(compiles.error());
   }
   const Expected<Schedule> schedule =
-      options.schedule ? parseLegalSchedule(*problem, *options.schedule, **target)
-                       : bestByModel(*problem, **target, common.jobs, common.seed);
+      options.schedule
+          ? parseLegalSchedule(*problem, *options.schedule, **target)
+          : bestByModel(*problem, **target, inForce->fitted(), common.jobs, common.seed);
   if (!schedule) {
     return tl::unexpected(schedule.error());
   }

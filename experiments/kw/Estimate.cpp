@@ -1,8 +1,8 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "costmodel/CostModel.h"
-#include "costmodel/calibration/Calibration.h"
 #include "experiments/kw/Arguments.h"
+#include "experiments/kw/CalibrationInForce.h"
 #include "experiments/kw/Command.h"
 #include "experiments/kw/Output.h"
 #include "experiments/rungs/ModelRung.h"
@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -25,8 +26,8 @@ struct Options {
   std::string generator = "kw";
   std::optional<std::string> schedule, schedules, sweep, out;
   bool explain = false;
-  std::string calibration = "shipped";
-  std::shared_ptr<const Calibration> fitted; ///< what `calibration` names
+  CalibrationOptions calibration;
+  std::shared_ptr<const CalibrationInForce> inForce; ///< what `calibration` names
 };
 
 std::string lineText(const Json &estimate) {
@@ -46,14 +47,49 @@ std::string explainText(const Json &estimate) {
   }
   return fmt::format(
       "{}\n{}\n{:.3f} us (source: {}), 80 % interval {:.3f} to {:.3f} us, limited by {}\n"
-      "{:.1f} TFLOP/s, {:.0f} GB/s, occupancy {}, {} VGPRs, {} AGPRs, {} bytes of LDS\n{}",
+      "{:.1f} TFLOP/s, {:.0f} GB/s, occupancy {}, {} VGPRs, {} AGPRs, {} bytes of LDS\n"
+      "calibration {}, own runs {}\n{}",
       estimate["problem"].get<std::string>(), estimate["schedule"].get<std::string>(), total,
       estimate["source"].get<std::string>(), estimate["interval_us"][0].get<double>(),
       estimate["interval_us"][1].get<double>(), estimate["limiter"].get<std::string>(),
       estimate["tflops"].get<double>(), estimate["gbps"].get<double>(),
       estimate["occupancy"].get<int>(), estimate["vgpr"].get<int>(), estimate["agpr"].get<int>(),
-      estimate["lds_bytes"].get<std::int64_t>(), table(rows));
+      estimate["lds_bytes"].get<std::int64_t>(), estimate["calibration"]["name"].get<std::string>(),
+      estimate["calibration"]["own_runs"].get<std::size_t>(), table(rows));
 }
+
+/// The model of one problem with what the calibration says of each generator, made when needed.
+class ModelOfProblem {
+public:
+  ModelOfProblem(const Problem &problem, const Target &target, const CalibrationInForce &inForce)
+      : problem(problem), target(target), inForce(inForce) {}
+
+  Json operator()(const Schedule &schedule) {
+    const Generator generator = kindOf(schedule).generator;
+    auto at = models.find(generator);
+    if (at == models.end()) {
+      const ProblemCalibration calibration = inForce.of(problem, generator, target);
+      at = models
+               .emplace(generator,
+                        std::pair(CostModel(problem, target, calibration), brief(calibration)))
+               .first;
+    }
+    auto &[model, calibration] = at->second;
+    Json json = estimateJson(problem, schedule, target, model.estimate(schedule));
+    json["calibration"] = calibration;
+    return json;
+  }
+
+private:
+  static Json brief(const ProblemCalibration &calibration) {
+    return {{"name", calibration.name}, {"own_runs", calibration.ownRuns}};
+  }
+
+  const Problem &problem;
+  const Target &target;
+  const CalibrationInForce &inForce;
+  std::map<Generator, std::pair<CostModel, Json>> models;
+};
 
 /// One estimate a line of the file, in its order. A line that is not a legal schedule gets its
 /// error in its place, and the exit status is 2.
@@ -63,7 +99,7 @@ Expected<ExitStatus> estimateFile(const Problem &problem, const Target &target,
   if (!lines) {
     return tl::unexpected(lines.error());
   }
-  CostModel model(problem, target, *options.fitted);
+  ModelOfProblem model(problem, target, *options.inForce);
   Json list = Json::array();
   std::string text;
   ExitStatus status = exitDone;
@@ -82,7 +118,7 @@ Expected<ExitStatus> estimateFile(const Problem &problem, const Target &target,
       status = exitBadInput;
       continue;
     }
-    list.push_back(estimateJson(problem, *schedule, target, model.estimate(*schedule)));
+    list.push_back(model(*schedule));
     text += options.explain ? explainText(list.back()) : lineText(list.back());
   }
   if (Expected<void> printed = print(common, list, text); !printed) {
@@ -94,14 +130,14 @@ Expected<ExitStatus> estimateFile(const Problem &problem, const Target &target,
 /// Of the schedule that was given, or of the best that the model finds.
 Expected<Json> estimateOne(const Problem &problem, const Target &target, Generator generator,
                            const Options &options, const CommonOptions &common) {
-  const Expected<Schedule> schedule =
-      options.schedule ? parseLegalSchedule(problem, *options.schedule, target)
-                       : bestByModel(problem, target, common.jobs, common.seed, generator);
+  const Expected<Schedule> schedule = options.schedule
+                                          ? parseLegalSchedule(problem, *options.schedule, target)
+                                          : bestByModel(problem, target, options.inForce->fitted(),
+                                                        common.jobs, common.seed, generator);
   if (!schedule) {
     return tl::unexpected(schedule.error());
   }
-  CostModel model(problem, target, *options.fitted);
-  return estimateJson(problem, *schedule, target, model.estimate(*schedule));
+  return ModelOfProblem(problem, target, *options.inForce)(*schedule);
 }
 
 /// The problem of each point: one that cannot be read is refused before anything is begun.
@@ -179,16 +215,16 @@ Expected<ExitStatus> estimateSweep(const SweepAxis &axis, const Target &target, 
 }
 
 Expected<ExitStatus> run(Options options, const CommonOptions &common) {
-  auto calibration = loadCalibration(options.calibration);
-  if (!calibration) {
-    return tl::unexpected(calibration.error());
-  }
-  options.fitted = std::move(*calibration);
   const Expected<const Target *> target = common.target();
   const Expected<Generator> generator = parseGenerator(options.generator);
   if (const Error *error = firstError(target, generator)) {
     return tl::unexpected(*error);
   }
+  auto inForce = CalibrationInForce::load(options.calibration, common, **target);
+  if (!inForce) {
+    return tl::unexpected(inForce.error());
+  }
+  options.inForce = std::make_shared<CalibrationInForce>(std::move(*inForce));
   if (options.sweep) {
     const Expected<SweepAxis> axis = parseSweepAxis(*options.sweep);
     return axis ? estimateSweep(*axis, **target, *generator, options, common)
@@ -226,8 +262,7 @@ RunCommand addEstimate(CLI::App &app, const CommonOptions &common) {
   CLI::Option *many =
       app.add_option("--schedules", options->schedules, "file with one schedule a line")
           ->excludes(one);
-  app.add_option("--calibration", options->calibration, "shipped, none or a file")
-      ->capture_default_str();
+  addCalibrationOptions(app, options->calibration);
   app.add_flag("--explain", options->explain, "print the terms as a table");
   CLI::Option *sweep =
       app.add_option(

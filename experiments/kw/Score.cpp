@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // kw score FILE...: the model beside published timings.
-#include "costmodel/calibration/Calibration.h"
+#include "experiments/import/ImportedTimings.h"
 #include "experiments/kw/Arguments.h"
+#include "experiments/kw/CalibrationInForce.h"
 #include "experiments/kw/Command.h"
 #include "experiments/kw/Output.h"
 #include "experiments/score/Metrics.h"
@@ -22,7 +23,9 @@ namespace {
 
 struct ScoreOptions {
   std::vector<std::string> files;
-  std::string calibration = "shipped", rowsFile, featuresFile, without;
+  std::string rowsFile, featuresFile, without;
+  /// A table's times must not help to predict its rows, so no run counts unless it is asked for.
+  CalibrationOptions calibration{"shipped", "none"};
   bool ablation = false;
 };
 
@@ -116,22 +119,36 @@ Expected<Json> tileEfficiencyJson(std::vector<TextTable> &tables, const Target &
   return json;
 }
 
+/// Of the rows that are scored: stored runs of the same teach nothing.
+std::set<std::string> ownIdentities(const std::vector<TextTable> &tables) {
+  std::set<std::string> identities;
+  for (const TextTable &table : tables) {
+    const auto rows = measuredRows(table);
+    for (const MeasuredRow &row : rows ? *rows : std::vector<MeasuredRow>()) {
+      identities.insert(identityOf(row));
+    }
+  }
+  return identities;
+}
+
 Expected<ExitStatus> score(const ScoreOptions &options, const CommonOptions &common) {
   const auto begin = std::chrono::steady_clock::now();
   const auto without = termNamed(options.without);
   if (!without) {
     return tl::unexpected(without.error());
   }
-  const auto loaded = loadCalibration(options.calibration);
-  if (!loaded) {
-    return tl::unexpected(loaded.error());
-  }
-  const Calibration &calibration = **loaded;
   auto tables = readTables(options.files);
   const auto target = common.target();
   if (!tables || !target) {
     return tl::unexpected(tables ? target.error() : tables.error());
   }
+  const auto inForce = CalibrationInForce::load(
+      options.calibration, common, **target,
+      options.calibration.ownRuns == "none" ? std::set<std::string>() : ownIdentities(*tables));
+  if (!inForce) {
+    return tl::unexpected(inForce.error());
+  }
+  const Calibration &calibration = inForce->fitted();
   const auto efficiency = tileEfficiencyJson(*tables, calibration.calibrated(**target));
   if (!efficiency) {
     return tl::unexpected(efficiency.error());
@@ -150,6 +167,8 @@ Expected<ExitStatus> score(const ScoreOptions &options, const CommonOptions &com
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   Json json = scoreJson(*rows, seconds.count(), common.seed);
   json["tile_efficiency"] = *efficiency;
+  json["calibration"] = {{"name", options.calibration.calibration},
+                         {"own_runs", inForce->ownRuns()}};
   std::string text = scoreText(json);
   if (options.ablation) {
     const auto ablation = ablationJson(*tables, calibration);
@@ -170,8 +189,7 @@ RunCommand addScore(CLI::App &app, const CommonOptions &common) {
   app.add_option("FILE", options->files, "published timings, .csv or .csv.gz")
       ->required()
       ->check(notEmpty);
-  app.add_option("--calibration", options->calibration, "shipped, none or a file")
-      ->capture_default_str();
+  addCalibrationOptions(app, options->calibration);
   app.add_option("--rows", options->rowsFile, "writes every row's prediction");
   app.add_option("--features", options->featuresFile,
                  "writes what a fit may look at: terms, features, categories");

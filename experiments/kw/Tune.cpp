@@ -1,6 +1,7 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "experiments/kw/Arguments.h"
+#include "experiments/kw/CalibrationInForce.h"
 #include "experiments/kw/Command.h"
 #include "experiments/kw/Output.h"
 #include "experiments/kw/TuneRuns.h"
@@ -34,6 +35,7 @@ struct Options {
   bool deterministic = false;
   int top = 10;
   double trialSeconds = 300;
+  CalibrationOptions calibration;
 };
 
 Expected<void> checkStrategy(const std::string &name) {
@@ -180,6 +182,10 @@ Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
   if (!spec) {
     return tl::unexpected(spec.error());
   }
+  const auto inForce = CalibrationInForce::load(options.calibration, common, *spec->target);
+  if (!inForce) {
+    return tl::unexpected(inForce.error());
+  }
   TuneRequest request;
   request.out = options.out;
   request.suite = options.suite.has_value();
@@ -193,6 +199,7 @@ Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
     }
     request.specs.push_back(*spec);
     request.specs.back().problem = problem;
+    request.specs.back().calibration = inForce->of(problem, spec->generator, *spec->target);
     if (Expected<void> read = readSchedules(options, request.specs.back()); !read) {
       return tl::unexpected(read.error());
     }
@@ -245,6 +252,7 @@ RunCommand addTune(CLI::App &app, const CommonOptions &common) {
   app.add_option("--trial-seconds", options->trialSeconds, "limit of one trial")
       ->capture_default_str()
       ->check(numberWithin(0.001, 1e6));
+  addCalibrationOptions(app, options->calibration);
   app.add_flag("--deterministic", options->deterministic,
                "only kernels whose result does not depend on timing");
   return [options, &common] { return run(*options, common); };

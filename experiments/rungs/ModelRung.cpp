@@ -63,13 +63,15 @@ Error nothingLegalError(const Problem &problem, const Target &target, Generator 
                       print(problem), target.name, count.raw, last->rule, last->removed, why)};
 }
 
-Expected<Schedule> bestByModel(const Problem &problem, const Target &target, int jobs,
-                               std::uint64_t seed, Generator generator) {
+Expected<Schedule> bestByModel(const Problem &problem, const Target &target,
+                               const Calibration &calibration, int jobs, std::uint64_t seed,
+                               Generator generator) {
   if (const Expected<ScheduleKind> kind = findKind(problem.family(), generator); !kind) {
     return tl::unexpected(kind.error());
   }
   const Space space(problem, target, generator);
-  const StrategyContext context{space, target, seed, jobs};
+  const Target calibrated = calibration.calibrated(target);
+  const StrategyContext context{space, calibrated, seed, jobs};
   const std::vector<Schedule> best = findStrategy(usualStrategy(space))->make(context)->ask(1);
   if (best.empty()) {
     return tl::unexpected(nothingLegalError(problem, target, generator));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "costmodel/Estimate.h"
+#include "costmodel/Features.h"
 #include "experiments/support/Json.h"
 #include "ir/Generator.h"
 #include "ir/Problem.h"
@@ -20,9 +21,11 @@ namespace kw {
 Json estimateJson(const Problem &problem, const Schedule &schedule, const Target &target,
                   const Estimate &estimate, std::string_view source = "model");
 
-/// The best of the whole space. `nothingLegal` if it is empty.
-Expected<Schedule> bestByModel(const Problem &problem, const Target &target, int jobs,
-                               std::uint64_t seed, Generator generator = Generator::kw);
+/// The best of the whole space by the model with the constants of `calibration`. `nothingLegal` if
+/// it is empty.
+Expected<Schedule> bestByModel(const Problem &problem, const Target &target,
+                               const Calibration &calibration, int jobs, std::uint64_t seed,
+                               Generator generator = Generator::kw);
 
 /// Why no schedule of the space is legal: the rule that the problem itself breaks, or the one that
 /// removed most.

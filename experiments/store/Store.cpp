@@ -65,6 +65,9 @@ constexpr const char *setDevice = "UPDATE result SET device = ?2 WHERE id = ?1";
 constexpr const char *addImported =
     "INSERT INTO result (rung, key, state, value, origin, created) "
     "VALUES ('imported', ?1, 'ok', ?2, ?3, ?4) ON CONFLICT (rung, key) DO NOTHING RETURNING id";
+constexpr const char *timings =
+    "SELECT rung, device.name, value FROM result LEFT JOIN device ON device.id = result.device "
+    "WHERE rung IN ('measured', 'imported') AND state = 'ok' ORDER BY created, result.id";
 constexpr const char *addTrial =
     "INSERT INTO trial (run, rung, schedule, state, error, result, seconds, created) "
     "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (run, rung, schedule) DO UPDATE SET "
@@ -392,6 +395,27 @@ Expected<void> Store::record(const TrialRecord &trial, const std::optional<Resul
     return spent;
   }
   return transaction->commit();
+}
+
+Expected<std::vector<StoredTiming>> Store::timings() {
+  const Expected<Statement *> find = statement(sql::timings);
+  if (!find) {
+    return tl::unexpected(find.error());
+  }
+  Statement &row = **find;
+  std::vector<StoredTiming> list;
+  while (true) {
+    const Expected<bool> stepped = row.step();
+    if (!stepped) {
+      return tl::unexpected(stepped.error());
+    }
+    if (!*stepped) {
+      row.reset();
+      return list;
+    }
+    list.push_back({row.text(0) == name(Rung::measured), row.text(1),
+                    Json::parse(row.text(2), nullptr, false)});
+  }
 }
 
 Expected<std::vector<TrialRecord>> Store::trials(const std::string &run) {

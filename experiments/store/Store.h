@@ -63,6 +63,13 @@ struct ImportedTiming {
   Json value = Json::object();
 };
 
+/// A time of the store, measured or imported.
+struct StoredTiming {
+  bool measured = false; ///< by `kw measure`; else imported
+  std::string device;    ///< that it was measured on; empty: not told
+  Json value = Json::object();
+};
+
 class Store {
 public:
   enum class Access { read, write };
@@ -95,6 +102,8 @@ public:
   Expected<void> keep(const ResultRecord &result, const std::string &device, const Json &detail);
   /// All in one transaction; those that are known already are left as they are. How many were new.
   Expected<std::size_t> import(std::span<const ImportedTiming> timings);
+  /// Measured and imported ones, oldest first.
+  Expected<std::vector<StoredTiming>> timings();
   /// In the order recorded.
   Expected<std::vector<TrialRecord>> trials(const std::string &run);
 

@@ -222,7 +222,7 @@ Expected<std::vector<RungOutcome>> RungRunner::runAll(std::span<const Job> jobs)
 }
 
 CompiledEvaluator::CompiledEvaluator(const TuneSpec &spec, RungRunner &runner)
-    : spec(spec), runner(runner), model(spec.problem, *spec.target) {}
+    : spec(spec), runner(runner), model(spec.problem, *spec.target, spec.calibration) {}
 
 std::vector<Trial> CompiledEvaluator::evaluate(std::span<const Schedule> schedules) {
   Expected<std::vector<RungOutcome>> outcomes = runner.compileAll(schedules);

@@ -98,6 +98,9 @@ Json toJson(const TuneSpec &spec) {
   for (const Schedule &schedule : spec.schedules) { // no key without any: ids of searches stay
     json["schedules"].push_back(print(schedule));
   }
+  if (!spec.calibration.isNone()) {
+    json["calibration"] = toJson(spec.calibration);
+  }
   return json;
 }
 
@@ -138,6 +141,14 @@ Expected<TuneSpec> parseTuneSpec(const nlohmann::json &json) {
   }
   if (complaint) {
     return tl::unexpected(*complaint);
+  }
+  if (reader.has("calibration")) {
+    Expected<ProblemCalibration> calibration =
+        parseProblemCalibration(reader.at("calibration").json());
+    if (!calibration) {
+      return tl::unexpected(calibration.error());
+    }
+    spec.calibration = std::move(*calibration);
   }
   return spec;
 }

@@ -5,6 +5,7 @@
 // what resuming and answering from the store rest on.
 #pragma once
 
+#include "costmodel/calibration/ProblemCalibration.h"
 #include "experiments/support/Json.h"
 #include "ir/Generator.h"
 #include "ir/Problem.h"
@@ -41,6 +42,7 @@ struct TuneSpec {
   std::string device = "emulated";
   bool deterministic = false;      ///< only kernels whose result does not depend on timing
   std::vector<Schedule> schedules; ///< instead of a search, in this order; empty: search
+  ProblemCalibration calibration;  ///< what the estimates rest on
 
   /// Compiled candidates are validated too.
   bool compiles() const;

@@ -52,7 +52,8 @@ class Tuning {
 public:
   Tuning(const TuneSpec &spec, TuneContext &context, const RunRecord &run)
       : spec(spec), context(context), run(run), space(spec.problem, *spec.target, spec.generator),
-        model(spec.problem, *spec.target), clock(run.seconds),
+        calibrated(spec.calibration.calibrated(*spec.target)),
+        model(spec.problem, *spec.target, spec.calibration), clock(run.seconds),
         runner(spec, run.id, clock, context) {}
 
   Expected<Json> operator()() {
@@ -86,7 +87,7 @@ private:
     if (!spec.schedules.empty()) {
       return std::make_unique<GivenSchedules>(spec.schedules);
     }
-    const StrategyContext strategyContext{space, *spec.target, spec.seed, context.jobs};
+    const StrategyContext strategyContext{space, calibrated, spec.seed, context.jobs};
     return findStrategy(spec.strategy)->make(strategyContext);
   }
 
@@ -280,6 +281,7 @@ private:
               {"failed", std::move(failed)}}},
             {"candidates", std::move(candidates)},
             {"bundle", nullptr},
+            {"calibration", toJson(spec.calibration)},
             {"versions", versions()},
             {"seconds", clock.seconds()}};
   }
@@ -288,6 +290,7 @@ private:
   TuneContext &context;
   const RunRecord &run;
   Space space;
+  Target calibrated; ///< what strategies estimate with: ranks are those of `model`
   CostModel model;
   RunClock clock;
   RungRunner runner;
@@ -298,12 +301,19 @@ private:
   std::string firstFailure;
 };
 
+/// Documents of earlier versions rest on none and don't say so.
+Expected<ProblemCalibration> calibrationOf(const Json &document) {
+  return document.contains("calibration") ? parseProblemCalibration(document["calibration"])
+                                          : ProblemCalibration();
+}
+
 /// The best candidate of a document.
 Expected<BundleEntry> bundleEntry(const Json &document) {
   const Json &best = document["candidates"].front();
   const Expected<Problem> problem = parseProblem(document["problem"].get<std::string>());
   const Expected<Schedule> schedule = parseSchedule(best["schedule"].get<std::string>());
-  if (const Error *error = firstError(problem, schedule)) {
+  auto calibration = calibrationOf(document);
+  if (const Error *error = firstError(problem, schedule, calibration)) {
     return tl::unexpected(*error);
   }
   if (!best["manifest"].is_string()) {
@@ -321,6 +331,7 @@ Expected<BundleEntry> bundleEntry(const Json &document) {
     return tl::unexpected(loaded.error());
   }
   BundleEntry entry{*problem, *schedule, std::move(loaded->object)};
+  entry.calibration = std::move(*calibration);
   entry.timeUs = best["time_us"].get<double>();
   entry.source = best["source"].get<std::string>();
   entry.lowUs = best["interval_us"][0].get<double>();
@@ -416,6 +427,10 @@ Expected<std::vector<LookupEntry>> lookupEntries(std::span<const Json> documents
       continue;
     }
     const Expected<Problem> problem = parseProblem(document["problem"].get<std::string>());
+    const Expected<ProblemCalibration> calibration = calibrationOf(document);
+    if (!calibration) {
+      return tl::unexpected(calibration.error());
+    }
     int taken = 0;
     for (const Json &candidate : document["candidates"]) {
       const Expected<Schedule> schedule = parseSchedule(candidate["schedule"].get<std::string>());
@@ -425,10 +440,11 @@ Expected<std::vector<LookupEntry>> lookupEntries(std::span<const Json> documents
       if (taken++ == top) {
         break;
       }
-      entries.push_back(
-          {*problem, *schedule, candidate["time_us"].get<double>(),
-           candidate["source"].get<std::string>(), candidate["interval_us"][0].get<double>(),
-           candidate["interval_us"][1].get<double>(), candidate["limiter"].get<std::string>()});
+      entries.push_back({*problem, *schedule, candidate["time_us"].get<double>(),
+                         candidate["source"].get<std::string>(),
+                         candidate["interval_us"][0].get<double>(),
+                         candidate["interval_us"][1].get<double>(),
+                         candidate["limiter"].get<std::string>(), *calibration});
     }
   }
   return entries;

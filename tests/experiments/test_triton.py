@@ -68,6 +68,13 @@ def test_rows_are_exported_and_proven(kw, tuned):
     assert (folder / "lookup_table.json").read_bytes() == before
 
 
+def test_rows_name_the_calibration_that_they_rest_on(kw, tuned):
+    note = tuned()["lookup"][0]
+    assert note["calibration"]["name"] == "shipped"
+    one = kw("estimate", note["problem"], "--schedule", note["schedule"], "--json").json()
+    assert one["time_us"] == note["time_us"]
+
+
 def test_a_lie_is_found(kw, tuned):
     tuned()
     path = kw.folder / "bundle" / "lookup_table.json"

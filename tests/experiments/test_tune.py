@@ -130,6 +130,77 @@ def test_the_model_alone(kw, small_gemm):
     assert document["candidates"][0]["schedule"] == estimate["schedule"]
 
 
+def calibration_file(kw, name, log=None):
+    """The shipped constants; a correction of our own kernels by exp(log), or none at all."""
+    constants = {"target": "gfx950", "values": {"launch": 1.3e-6, "barrier": 80}}
+    document = {"format": "kw-calibration", "version": 1, "constants": constants, "families": {}}
+    if log is not None:
+        trees = {"roots": [0], "input": [0], "threshold": [0], "left": [-1], "right": [-1], "leaves": [0.1]}
+        unseen = {"any": {"log": log, "half_width": 0.3}, "by_dtype": {}}
+        document["families"]["gemm"] = {
+            "inputs": ["log_us"], "effects": [], "trees": trees, "width_trees": trees,
+            "width_by_rows": {"log_rows": [], "scale": [1]}, "generators": {}, "unseen": unseen,
+        }  # fmt: skip
+    (kw.folder / name).write_text(json.dumps(document))
+    return name
+
+
+@pytest.mark.parametrize("calibration", ["shipped", "none", "mine.json"])
+@pytest.mark.parametrize("generator", ["kw", "triton"])
+def test_times_are_those_of_kw_estimate(kw, small_gemm, calibration, generator):
+    calibration_file(kw, "mine.json", 0.25)
+    options = ["--calibration", calibration, "--generator", generator, "--json"]
+    document = tune(kw, small_gemm, "--rungs", "model", "--top", "4", "--quiet", *options)
+    assert document["calibration"]["name"] == calibration
+    best = kw("estimate", small_gemm, *options).json()
+    assert best["calibration"]["name"] == calibration
+    assert document["candidates"][0]["schedule"] == best["schedule"]
+    for candidate in document["candidates"]:
+        one = kw("estimate", small_gemm, "--schedule", candidate["schedule"], *options).json()
+        assert one["time_us"] == candidate["time_us"]
+        assert one["interval_us"] == candidate["interval_us"]
+
+
+def test_the_correction_changes_no_rank(kw, small_gemm):
+    ranks = []
+    for log in (None, 0.3, -0.3):
+        name = calibration_file(kw, f"{log}.json", log)
+        options = ["--rungs", "model", "--budget", "200evals", "--top", "200", "--calibration", name]
+        document = tune(kw, small_gemm, *options, "--json", "--quiet")
+        ranks.append([c["schedule"] for c in document["candidates"]])
+        times = [c["time_us"] for c in document["candidates"]]
+        assert times == sorted(times)
+    assert len(ranks[0]) == 200
+    assert ranks[0] == ranks[1] == ranks[2]
+
+
+def test_a_run_keeps_its_calibration(kw, small_gemm):
+    mine = calibration_file(kw, "mine.json", 0.25)
+    options = ["--calibration", mine, *SHORT]
+    first = tune(kw, small_gemm, *options)
+    assert comparable(tune(kw, small_gemm, *options)) == comparable(first)
+    plain = tune(kw, small_gemm, *SHORT)
+    calibration_file(kw, mine, 0.5)
+    other = tune(kw, small_gemm, *options)
+    assert len({first["run"], plain["run"], other["run"]}) == 3
+    assert other["candidates"][0]["time_us"] > 1.2 * first["candidates"][0]["time_us"]
+    # The run that was begun with the old file goes on with what that said, and without it.
+    (kw.folder / mine).unlink()
+    database = sqlite3.connect(kw.folder / "kw.db")
+    database.execute("UPDATE run SET state = 'running', document = NULL WHERE id = ?", (first["run"],))
+    database.commit()
+    database.close()
+    resumed = kw("resume", first["run"], "--json", "--quiet").json()
+    assert comparable(resumed) == comparable(first)
+
+
+def test_a_calibration_that_is_none(kw, small_gemm):
+    answer = kw("tune", small_gemm, "--calibration", "nowhere.json")
+    assert answer.status == 2
+    answer.one_line_error("nowhere.json")
+    assert not (kw.folder / "kw.db").exists()
+
+
 def test_a_time_budget(kw, small_norm):
     document = tune(kw, small_norm, "--budget", "2s", "--top", "2", "--json", "--quiet")
     assert document["candidates"]

@@ -102,5 +102,43 @@ TEST(RefinementTest, TheLatestOfManyRunsCount) {
   EXPECT_NEAR(Refinement(base, many).correct(caseOf("512x512", 3)).log, 0.2, 0.02);
 }
 
+/// Of generators that nobody has measured.
+class Unmeasured final : public Calibration {
+public:
+  Correction correct(const ModelCase &) const override { return unseenGenerator(0, 0.3); }
+};
+
+TEST(RefinementTest, RunsOfAnUnmeasuredGeneratorTeachOfAllItsShapes) {
+  const Unmeasured base;
+  const auto learnt = [&](const std::string &generator) {
+    std::vector<OwnRun> all;
+    for (int i = 0; i < 8; ++i) {
+      all.push_back({caseOf(std::to_string(512 << i), 3, generator), 10 * std::exp(0.3)});
+    }
+    return Refinement(base, all).correct(caseOf("64x64", 3, "kw"));
+  };
+  const Correction own = learnt("kw"), others = learnt("ck");
+  EXPECT_GT(own.log, 0.15);
+  EXPECT_LT(own.log, 0.3);
+  EXPECT_LT(others.log, own.log / 2);
+  EXPECT_LT(own.halfWidth80, 0.27);
+  EXPECT_LT(own.halfWidth80, others.halfWidth80);
+  const std::vector<OwnRun> one{{caseOf("64x64", 3, "kw"), 10 * 20}};
+  EXPECT_LT(Refinement(base, one).correct(caseOf("64x64", 3, "kw")).log, 0.25);
+}
+
+TEST(RefinementTest, WhatIsKnownWellMovesLess) {
+  class Sure final : public Calibration {
+  public:
+    explicit Sure(double width) : width(width) {}
+    Correction correct(const ModelCase &) const override { return {0, width}; }
+    double width;
+  };
+  const Sure sure(0.05), unsure(0.4);
+  const auto some = runs(2, 0.2);
+  EXPECT_LT(Refinement(sure, some).correct(caseOf("512x512", 3)).log,
+            Refinement(unsure, some).correct(caseOf("512x512", 3)).log);
+}
+
 } // namespace
 } // namespace kw

@@ -313,6 +313,15 @@ TEST(LookupTable, EveryLieInTheDocumentIsFound) {
   EXPECT_THAT(said("{}\n"), HasSubstr("more notes than"));
 }
 
+TEST(LookupTable, NotesOfEarlierBundlesNameNoCalibration) {
+  const LookupTable good = table();
+  Json notes = good.notes;
+  for (Json &note : notes) {
+    note.erase("calibration");
+  }
+  EXPECT_EQ(lookupLie(good.text, notes, gfx950(), "", true), "");
+}
+
 TEST(LookupTable, EveryLieInTheNotesIsFound) {
   const LookupTable good = table();
   const auto said = [&](const std::function<void(Json &)> &edit) {
@@ -334,6 +343,8 @@ TEST(LookupTable, EveryLieInTheNotesIsFound) {
   EXPECT_THAT(said([](Json &n) { n[0]["vgpr"] = 7; }), HasSubstr("vgpr"));
   EXPECT_THAT(said([](Json &n) { n[0]["extra"] = 7; }), HasSubstr("unknown field 'extra'"));
   EXPECT_THAT(said([](Json &n) { n[0].erase("limiter"); }), HasSubstr("'limiter' is missing"));
+  EXPECT_THAT(said([](Json &n) { n[0]["calibration"]["log"] = 0.5; }), HasSubstr("by the model"));
+  EXPECT_THAT(said([](Json &n) { n[0]["calibration"] = "mine"; }), HasSubstr("calibration"));
   EXPECT_THAT(said([](Json &n) { n[0]["problem"] = "gemm m=8 n=8 k=8"; }), HasSubstr("lookup"));
   EXPECT_THAT(said([](Json &n) { n[0]["schedule"] = "gemm.1:"; }), HasSubstr("generator triton"));
 }
