@@ -168,6 +168,10 @@ Lie readClaims(ClaimedRow &row, const Json &problem, const Json &kernel) {
     return lie("bundle.json", "seed of the validation is no number");
   }
   row.entry.seed = seed.get<std::uint64_t>();
+  if (const std::string text = print(row.entry.problem); textOf(problem, "problem") != text) {
+    return lie("bundle.json", fmt::format("problem is {}, not \"{}\"",
+                                          problem.value("problem", Json()).dump(), text));
+  }
   if (problem.contains("calibration")) {
     auto calibration = parseProblemCalibration(problem["calibration"]);
     if (!calibration) {
