@@ -79,7 +79,7 @@ Expected<TuneSpec> commonSpec(const Options &options, const CommonOptions &commo
   }
   const bool ours = *generator == Generator::kw;
   if (!options.out.empty() && ours && std::ranges::count(*rungs, Rung::compiled) == 0) {
-    return badInput(fmt::format("--out: the rungs {} make no kernel to export, expected --rungs "
+    return badInput(fmt::format("--out: --rungs {} makes no kernel to export, expected --rungs "
                                 "model,compiled, or no --out",
                                 options.rungs));
   }
