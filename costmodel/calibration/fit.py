@@ -241,14 +241,16 @@ def unseen(cases):
         rows = numpy.intersect1d(rows, cases.learnable)
         means = pandas.Series(cases.target[rows]).groupby(cases.table.generator.to_numpy()[rows])
         medians = means.median()[means.size() >= 5]
-        centre = float(medians.mean()) if len(medians) else 0.0
+        if not len(medians):
+            return None
+        centre = float(medians.mean())
         spread = numpy.abs(cases.target[rows] - centre)
         by_generator = spread_quantiles(spread, cases.table.generator.to_numpy()[rows])
         return {"log": short(centre), "half_width": short(max(by_generator, 0.3))}
-    everything = numpy.arange(len(cases))
-    by_type = {dtype: of(numpy.flatnonzero((cases.table.dtype == dtype).to_numpy()))
+    general = of(numpy.arange(len(cases))) or {"log": 0.0, "half_width": 0.3}
+    by_type = {dtype: of(numpy.flatnonzero((cases.table.dtype == dtype).to_numpy())) or general
                for dtype in sorted(cases.table.dtype.unique())}
-    return {"any": of(everything), "by_dtype": by_type, "new_type_half_width": new_type(cases)}
+    return {"any": general, "by_dtype": by_type, "new_type_half_width": new_type(cases)}
 
 
 def new_type(cases):
