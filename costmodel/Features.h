@@ -65,6 +65,8 @@ public:
   /// The target with the physical constants that were fitted, for the analytic estimate.
   virtual Target calibrated(const Target &target) const { return target; }
   virtual Correction correct(const ModelCase &modelCase) const = 0;
+  /// modelVersion() of the estimates that it was fitted to; empty: not fitted, or it doesn't say.
+  virtual std::string_view fittedModel() const { return {}; }
 };
 
 /// No correction; the prior interval of Constants.h.

@@ -17,6 +17,8 @@ using Json = nlohmann::json;
 constexpr double leastHalfWidth = 0.01, mostHalfWidth = 1.5;
 /// A correction beyond a factor of 20 is a broken file or a case far outside of the data.
 constexpr double mostCorrection = 3;
+/// How far beyond the runs' least and most rows a factor of a problem still holds [guess].
+constexpr float nearbyOctaves = 1;
 
 constexpr std::array<std::pair<std::string_view, std::string ModelCase::*>, 5> categories{{
     {"dtype", &ModelCase::dtype},
@@ -47,6 +49,12 @@ Expected<Effect> parseEffect(const Json &json) {
 
 Correction parseCorrection(const Json &json) {
   return {json.at("log").get<double>(), json.at("half_width").get<double>()};
+}
+
+float logRowsOf(const ModelCase &modelCase) {
+  static const auto rows =
+      std::ranges::find(featureNames(), std::string_view("log_rows")) - featureNames().begin();
+  return modelCase.features[static_cast<std::size_t>(rows)];
 }
 
 Correction bounded(Correction c) {
@@ -117,6 +125,10 @@ Expected<Residual> Residual::parse(const Json &json) try {
   for (const auto &[type, correction] : json.at("unseen").at("by_dtype").items()) {
     residual.unseenByType.emplace(type, parseCorrection(correction));
   }
+  residual.rowsSeen = json.at("unseen").value("log_rows", std::vector<float>());
+  if (!residual.rowsSeen.empty() && residual.rowsSeen.size() != 2) {
+    return badInput("unseen: log_rows: needs the least and the most");
+  }
   residual.newTypeHalfWidth = json.at("unseen").value("new_type_half_width", 0.0);
   return residual;
 } catch (const Json::exception &e) {
@@ -151,10 +163,14 @@ float Residual::value(const Input &input, const ModelCase &modelCase,
   return effectValues[input.index];
 }
 
+bool Residual::isFarFromRuns(const ModelCase &modelCase) const {
+  const float rows = logRowsOf(modelCase);
+  return !rowsSeen.empty() &&
+         (rows < rowsSeen[0] - nearbyOctaves || rows > rowsSeen[1] + nearbyOctaves);
+}
+
 double Residual::bucketScale(const ModelCase &modelCase) const {
-  static const std::size_t rows =
-      std::ranges::find(featureNames(), std::string_view("log_rows")) - featureNames().begin();
-  const float logRows = modelCase.features[rows];
+  const float logRows = logRowsOf(modelCase);
   const auto at = std::ranges::lower_bound(bucketEdges, logRows) - bucketEdges.begin();
   return bucketScales[std::isnan(logRows) ? bucketScales.size() - 1 : at];
 }
@@ -162,7 +178,8 @@ double Residual::bucketScale(const ModelCase &modelCase) const {
 Correction Residual::unseen(const ModelCase &modelCase) const {
   const auto found = unseenByType.find(modelCase.dtype);
   const Correction c = bounded(found == unseenByType.end() ? unseenAny : found->second);
-  return unseenGenerator(c.log, c.halfWidth80);
+  return isFarFromRuns(modelCase) ? unseenGenerator(0, std::max(c.halfWidth80, newTypeHalfWidth))
+                                  : unseenGenerator(c.log, c.halfWidth80);
 }
 
 Correction Residual::correct(const ModelCase &modelCase) const {

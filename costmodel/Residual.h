@@ -8,7 +8,9 @@
 //
 // A generator without a single run gets what is known of its problem alone (operator and type), so
 // that neither the ranking of its schedules nor the promise that better hardware is never slower
-// depends on a fit that has never seen it; its interval is as wide as generators differ.
+// depends on a fit that has never seen it; its interval is as wide as generators differ. Where no
+// run has had nearly as few or as many rows (all attention runs are prefill, none is decode), it
+// keeps the analytic time.
 #pragma once
 
 #include "costmodel/Features.h"
@@ -49,6 +51,7 @@ private:
   float value(const Input &input, const ModelCase &modelCase,
               const std::vector<float> &effects) const;
   Correction unseen(const ModelCase &modelCase) const;
+  bool isFarFromRuns(const ModelCase &modelCase) const;
   double bucketScale(const ModelCase &modelCase) const;
 
   std::vector<Input> inputs;
@@ -60,6 +63,7 @@ private:
   std::map<std::string, float, std::less<>> generators; ///< runs
   Correction unseenAny;
   std::map<std::string, Correction, std::less<>> unseenByType;
+  std::vector<float> rowsSeen; ///< log2 of rows: least and most of all runs; empty: not known
   double newTypeHalfWidth = 0; ///< least half width of a type that isn't in unseenByType
 };
 

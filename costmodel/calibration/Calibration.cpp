@@ -28,9 +28,9 @@ public:
 
 class FittedCalibration final : public Calibration {
 public:
-  FittedCalibration(FittedConstants constants,
+  FittedCalibration(std::string model, FittedConstants constants,
                     std::map<std::string, Residual, std::less<>> residuals)
-      : constants(std::move(constants)), residuals(std::move(residuals)) {}
+      : model(std::move(model)), constants(std::move(constants)), residuals(std::move(residuals)) {}
 
   Target calibrated(const Target &target) const override { return constants.apply(target); }
 
@@ -40,7 +40,10 @@ public:
                                     : found->second.correct(modelCase);
   }
 
+  std::string_view fittedModel() const override { return model; }
+
 private:
+  std::string model;
   FittedConstants constants;
   std::map<std::string, Residual, std::less<>> residuals; ///< by operator family
 };
@@ -76,7 +79,10 @@ Expected<std::unique_ptr<Calibration>> parseCalibration(std::string_view text,
   if (!constants) {
     return bad(constants.error().message);
   }
-  return std::make_unique<FittedCalibration>(std::move(*constants), std::move(residuals));
+  const Json provenance = json.value("provenance", Json::object());
+  const Json model = provenance.is_object() ? provenance.value("model", Json()) : Json();
+  return std::make_unique<FittedCalibration>(model.is_string() ? model.get<std::string>() : "",
+                                             std::move(*constants), std::move(residuals));
 }
 
 Expected<std::unique_ptr<Calibration>> loadCalibration(std::string_view which) {

@@ -250,7 +250,9 @@ def unseen(cases):
     general = of(numpy.arange(len(cases))) or {"log": 0.0, "half_width": 0.3}
     by_type = {dtype: of(numpy.flatnonzero((cases.table.dtype == dtype).to_numpy())) or general
                for dtype in sorted(cases.table.dtype.unique())}
-    return {"any": general, "by_dtype": by_type, "new_type_half_width": new_type(cases)}
+    rows = cases.table.log_rows.to_numpy(float)[cases.learnable]
+    return {"any": general, "by_dtype": by_type, "new_type_half_width": new_type(cases),
+            "log_rows": [short(rows.min()), short(rows.max())]}
 
 
 def new_type(cases):

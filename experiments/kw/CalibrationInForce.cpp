@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "experiments/kw/CalibrationInForce.h"
 
+#include "costmodel/CostModel.h"
 #include "costmodel/OwnCase.h"
 #include "costmodel/calibration/Calibration.h"
 #include "experiments/kw/Arguments.h"
 
+#include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -21,6 +23,21 @@ void addCalibrationOptions(CLI::App &app, CalibrationOptions &options) {
       ->check(notEmpty);
 }
 
+namespace {
+
+/// A fit of other formulas corrects errors that these don't make.
+void warnOfOtherModel(std::string_view name, const Calibration &calibration) {
+  const std::string_view fitted = calibration.fittedModel();
+  if (!fitted.empty() && fitted != modelVersion()) {
+    fmt::print(stderr,
+               "kw: calibration {} was fitted to estimates of {}, these are {}: fit it anew "
+               "with kw calibrate\n",
+               name, fitted, modelVersion());
+  }
+}
+
+} // namespace
+
 Expected<CalibrationInForce> CalibrationInForce::load(const CalibrationOptions &options,
                                                       const CommonOptions &common,
                                                       const Target &target,
@@ -29,6 +46,7 @@ Expected<CalibrationInForce> CalibrationInForce::load(const CalibrationOptions &
   if (!calibration) {
     return tl::unexpected(calibration.error());
   }
+  warnOfOtherModel(options.calibration, **calibration);
   CalibrationInForce result(options.calibration, std::move(*calibration));
   std::error_code ignored;
   if (options.ownRuns == "none" || !std::filesystem::exists(common.db, ignored)) {

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The user's own runs in the store, and what the estimates make of them."""
 
+from pathlib import Path
+
 import pytest
 
 PROBLEM = "gemm m=16 n=64 k=128 b=nk"
@@ -137,3 +139,13 @@ def test_a_store_that_is_none(kw, command):
     answer.one_line_error("kw.db")
     if command == "estimate":
         assert kw("estimate", PROBLEM, "--own-runs", "none").status == 0
+
+
+def test_a_calibration_of_another_model_says_so(kw, tmp_path):
+    shipped = Path(__file__).parents[2] / "costmodel" / "calibration" / "shipped.json"
+    other = tmp_path / "other.json"
+    other.write_text(shipped.read_text().replace('"model":"analytic-', '"model":"analytic-0-', 1))
+    problem = ["estimate", "rmsnorm", "rows=64", "cols=512"]
+    answer = kw(*problem, "--calibration", str(other), "--json")
+    assert "was fitted to estimates of analytic-0-" in answer.err
+    assert "was fitted" not in kw(*problem, "--json").err

@@ -1,6 +1,7 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "costmodel/calibration/Calibration.h"
+#include "costmodel/CostModel.h"
 
 #include "costmodel/Constants.h"
 #include "costmodel/calibration/PhysicalConstants.h"
@@ -75,6 +76,28 @@ TEST(CalibrationTest, GeneratorWithoutRunsIsCorrectedByTypeAloneAndWider) {
   EXPECT_FLOAT_EQ(calibration->correct(caseOf(0, "kw", "mxfp4")).halfWidth80, 0.6);
 }
 
+TEST(CalibrationTest, GeneratorWithoutRunsKeepsTheAnalyticTimeFarFromAllRuns) {
+  Json json = file();
+  json["families"]["gemm"]["unseen"]["log_rows"] = {10.0, 14.0};
+  json["families"]["gemm"]["unseen"]["new_type_half_width"] = 0.7;
+  const auto calibration = parsed(json);
+  for (const float rows : {9.0F, 12.0F, 15.0F}) {
+    EXPECT_FLOAT_EQ(calibration->correct(caseOf(rows, "kw")).log, 0.4);
+    EXPECT_FLOAT_EQ(calibration->correct(caseOf(rows, "kw")).halfWidth80, 0.5);
+  }
+  for (const float rows : {0.0F, 8.9F, 15.1F}) {
+    EXPECT_EQ(calibration->correct(caseOf(rows, "kw")).log, 0);
+    EXPECT_FLOAT_EQ(calibration->correct(caseOf(rows, "kw")).halfWidth80, 0.7);
+  }
+}
+
+TEST(CalibrationTest, ShippedOneIsOfTheModelThatItCorrects) {
+  const auto shipped = loadCalibration("shipped");
+  ASSERT_TRUE(shipped) << shipped.error().message;
+  EXPECT_EQ((*shipped)->fittedModel(), modelVersion());
+  EXPECT_EQ(uncalibrated().fittedModel(), "");
+}
+
 TEST(CalibrationTest, TypeWithoutRunsIsAtLeastAsWideAsTypesDiffer) {
   Json json = file();
   json["families"]["gemm"]["unseen"]["new_type_half_width"] = 0.25;
@@ -126,6 +149,7 @@ TEST(CalibrationTest, BadFilesAreRefusedByName) {
       {"/constants/values/launch", 1.0, "launch"},
       {"/constants/values/warp", 1.0, "warp"},
       {"/families/gemm/inputs/0", "colour", "colour"},
+      {"/families/gemm/unseen/log_rows", Json::array({1.0}), "log_rows"},
       {"/families/gemm/inputs/3", "effect:1", "effect:1"},
       {"/families/gemm/inputs/1", "share:warp", "share:warp"},
       {"/families/gemm/effects/0/of/0", "moon", "moon"},
