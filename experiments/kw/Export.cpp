@@ -218,7 +218,7 @@ Expected<ExitStatus> check(const std::string &folder, bool validateKernels,
   std::string text = ok ? fmt::format("{}: {} kernels and {} rows, all true\n", path.string(),
                                       checked->kernels, checked->rows)
                         : fmt::format("{}\n", checked->lie);
-  if (!checked->unnamed.empty()) {
+  if (ok && !checked->unnamed.empty()) {
     text += fmt::format("not of the bundle, not checked: {}\n", fmt::join(checked->unnamed, " "));
   }
   if (Expected<void> printed = print(common, document, text); !printed) {
