@@ -4,6 +4,7 @@
 
 #include "costmodel/Constants.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -23,6 +24,11 @@ public:
 Correction unseenGenerator(double log, double halfWidth80) {
   const double deviation = halfWidth80 / constants::deviationsOf80;
   return {log, halfWidth80, deviation * std::sqrt(constants::generatorVarianceShare)};
+}
+
+std::size_t featureIndex(std::string_view name) {
+  const auto names = featureNames();
+  return std::size_t(std::ranges::find(names, name) - names.begin());
 }
 
 std::string typeName(ElementType a, ElementType b, ScaleMode scale) {

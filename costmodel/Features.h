@@ -40,6 +40,8 @@ inline constexpr float unknownFeature = std::numeric_limits<float>::quiet_NaN();
 
 /// Names of ModelCase::features.
 std::span<const std::string_view> featureNames();
+/// Where ModelCase::features has it; featureNames().size(): there is no such feature.
+std::size_t featureIndex(std::string_view name);
 
 /// ModelCase::dtype of a product: types and scale as one word.
 std::string typeName(ElementType a, ElementType b, ScaleMode scale);

@@ -49,8 +49,7 @@ ModelCase ownCase(const Problem &problem, Generator generator) {
   own.group = size.group;
   own.analytic.timeUs = 1;
   own.features.assign(featureNames().size(), unknownFeature);
-  const auto rows = std::ranges::find(featureNames(), std::string_view("log_rows"));
-  own.features[std::size_t(rows - featureNames().begin())] = float(std::log2(size.rows));
+  own.features[featureIndex("log_rows")] = float(std::log2(size.rows));
   if (problem.family() == Family::gemm) {
     const Gemm &gemm = problem.gemm();
     own.dtype = typeName(gemm.aType, gemm.bType, gemm.aScale);

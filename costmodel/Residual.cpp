@@ -52,9 +52,8 @@ Correction parseCorrection(const Json &json) {
 }
 
 float logRowsOf(const ModelCase &modelCase) {
-  static const auto rows =
-      std::ranges::find(featureNames(), std::string_view("log_rows")) - featureNames().begin();
-  return modelCase.features[static_cast<std::size_t>(rows)];
+  static const std::size_t rows = featureIndex("log_rows");
+  return modelCase.features[rows];
 }
 
 Correction bounded(Correction c) {
@@ -81,10 +80,9 @@ Expected<Residual::Input> Residual::inputNamed(const std::string &text, std::siz
       }
     }
   }
-  const auto names = featureNames();
-  const auto found = std::ranges::find(names, text);
-  return found != names.end()
-             ? Expected<Input>(Input{Kind::feature, std::size_t(found - names.begin())})
+  const std::size_t feature = featureIndex(text);
+  return feature < featureNames().size()
+             ? Expected<Input>(Input{Kind::feature, feature})
              : badInput(fmt::format("inputs: no such feature or term: {}", text));
 }
 

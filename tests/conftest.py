@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What all Python tests share: the marker `slow`, and where the checkout and its programs are."""
 
+import csv
 import os
 from pathlib import Path
 
@@ -36,3 +37,19 @@ def root():
 def kw_program():
     """Path of `kw`; KW_BUILD names a build folder other than build/dev."""
     return Path(os.environ.get("KW_BUILD", ROOT / "build" / "dev")) / "bin" / "kw"
+
+
+@pytest.fixture
+def write_table(tmp_path):
+    """write_table(columns, rows): a CSV of made-up timings in the form of the published tables; its
+    path."""
+
+    def write(columns, rows):
+        file = tmp_path / "gemm.csv"
+        with open(file, "w", newline="") as stream:
+            writer = csv.DictWriter(stream, columns)
+            writer.writeheader()
+            writer.writerows(rows)
+        return file
+
+    return write

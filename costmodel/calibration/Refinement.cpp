@@ -62,9 +62,8 @@ struct Point {
 std::array<std::size_t, lengths.size()> featureIndices() {
   std::array<std::size_t, lengths.size()> indices{};
   std::ranges::transform(lengths, indices.begin(), [](const Length &length) {
-    const auto found = std::ranges::find(featureNames(), length.feature);
-    assert(found != featureNames().end());
-    return std::size_t(found - featureNames().begin());
+    assert(featureIndex(length.feature) < featureNames().size());
+    return featureIndex(length.feature);
   });
   return indices;
 }

@@ -147,9 +147,7 @@ std::vector<float> attentionFeatures(const AttentionWork &work, const Target &ta
   const AttentionRow &shape = work.shape;
   const ProblemFacts facts = problemFacts(work);
   std::vector<float> values(names.size(), unknownFeature);
-  const auto set = [&](std::string_view name, float value) {
-    values[std::size_t(std::ranges::find(names, name) - names.begin())] = value;
-  };
+  const auto set = [&](std::string_view name, float value) { values[featureIndex(name)] = value; };
   const double heads = double(shape.batch * shape.queryHeads);
   const double workgroups = heads * std::ceil(double(shape.queries) / attentionTiles()[0].rows);
   set("log_rows", log2Of(double(shape.queries)));

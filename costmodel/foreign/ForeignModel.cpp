@@ -155,12 +155,7 @@ Expected<ModelCase> ForeignModel::estimateGemm(const MeasuredRow &row, const Tar
   if (!problem) {
     return tl::unexpected(problem.error());
   }
-  auto result = estimateParts({&*problem, 1}, {&kernelOf(row.kernels.front()), 1}, target);
-  if (result) {
-    result->family = "gemm";
-    result->group = fmt::format("{}x{}", problem->n, problem->k);
-  }
-  return result;
+  return estimateParts({&*problem, 1}, {&kernelOf(row.kernels.front()), 1}, target);
 }
 
 Expected<ModelCase> ForeignModel::estimateMoe(const MeasuredRow &row, const Target &target) {
@@ -185,12 +180,7 @@ Expected<ModelCase> ForeignModel::estimateMoe(const MeasuredRow &row, const Targ
       kernel.tile.sortedRows = row.moe.blockM;
     }
   }
-  auto result = estimateParts(problems, parts, target);
-  if (result) {
-    result->family = "grouped_gemm";
-    result->group = fmt::format("{}x{}", row.moe.modelDim, row.moe.interDim);
-  }
-  return result;
+  return estimateParts(problems, parts, target);
 }
 
 Expected<ModelCase> ForeignModel::estimateAttention(const MeasuredRow &row, const Target &target) {
@@ -215,13 +205,10 @@ Expected<ModelCase> ForeignModel::estimateAttention(const MeasuredRow &row, cons
   result.readBytes = mean.readBytes;
   finish(result.analytic, facts);
   result.features = attentionFeatures(work, target);
-  result.family = "attention";
   result.dtype = std::string(name(*type));
   result.generator = row.kernels.front().generator;
   result.variant = fmt::format("{}{}", row.op, row.attention.causal ? "_causal" : "");
   result.kernel = fmt::format("{} {} d{}", result.generator, result.variant, row.attention.headDim);
-  result.group =
-      fmt::format("{}x{}x{}", row.attention.queries, row.attention.keys, row.attention.headDim);
   return result;
 }
 
@@ -233,15 +220,14 @@ Expected<ModelCase> ForeignModel::estimate(const MeasuredRow &row) {
   if (!target) {
     return tl::unexpected(target.error());
   }
-  switch (row.kind) {
-  case RowKind::gemm:
-    return estimateGemm(row, **target);
-  case RowKind::moe:
-    return estimateMoe(row, **target);
-  case RowKind::attention:
-    break;
+  auto result = row.kind == RowKind::gemm  ? estimateGemm(row, **target)
+                : row.kind == RowKind::moe ? estimateMoe(row, **target)
+                                           : estimateAttention(row, **target);
+  if (result) {
+    result->family = familyOf(row);
+    result->group = groupOf(row);
   }
-  return estimateAttention(row, **target);
+  return result;
 }
 
 } // namespace kw

@@ -139,6 +139,25 @@ Reader readerOf(const TextTable &table) {
 
 } // namespace
 
+std::string familyOf(const MeasuredRow &row) {
+  return row.kind == RowKind::gemm  ? "gemm"
+         : row.kind == RowKind::moe ? "grouped_gemm"
+                                    : "attention";
+}
+
+std::string groupOf(const MeasuredRow &row) {
+  switch (row.kind) {
+  case RowKind::gemm:
+    return fmt::format("{}x{}", row.gemm.n, row.gemm.k);
+  case RowKind::moe:
+    return fmt::format("{}x{}", row.moe.modelDim, row.moe.interDim);
+  case RowKind::attention:
+    break;
+  }
+  const AttentionRow &shape = row.attention;
+  return fmt::format("{}x{}x{}", shape.queries, shape.keys, shape.headDim);
+}
+
 Expected<std::vector<MeasuredRow>> measuredRows(const TextTable &table) {
   const Reader read = readerOf(table);
   if (read == nullptr) {

@@ -62,6 +62,10 @@ struct MeasuredRow {
   std::string damage;              ///< why the row can't be read; empty: it can
 };
 
+/// ModelCase::family and ModelCase::group of the row.
+std::string familyOf(const MeasuredRow &row);
+std::string groupOf(const MeasuredRow &row);
+
 /// Every data row of the table; those that can't be read say why. The error (bad input): columns
 /// that belong to none of the known formats.
 Expected<std::vector<MeasuredRow>> measuredRows(const TextTable &table);

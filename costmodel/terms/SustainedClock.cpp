@@ -3,10 +3,9 @@
 //
 // Power. The clock falls with the duty of the matrix pipes, to which vector work adds its share:
 // over a launch the mean rate of all pipes of the part can't exceed what it sustains (Target.h),
-// however the work is spread. Low
-// duty (memory bound, few CUs, stalls) leaves the clock alone. Assumes instructions at full rate
-// for their type; old half-rate shapes draw less power, for them the limit is too strict. Reported
-// under `matrix`.
+// however the work is spread. Low duty (memory bound, few CUs, stalls) leaves the clock alone.
+// Assumes instructions at full rate for their type; old half-rate shapes draw less power, for them
+// the limit is too strict. Reported under `matrix`.
 #include "costmodel/Constants.h"
 #include "costmodel/terms/Terms.h"
 

@@ -45,57 +45,65 @@ KernelText storedKernel(const Json &json) {
           number(json.at("split_k"))};
 }
 
-GemmRow storedGemm(const Json &json) {
-  return {json.at("m"),     json.at("n"),          json.at("k"),
-          json.at("batch"), json.at("preshuffle"), json.at("bias")};
+/// The keys under which the store has a row's numbers, in their order.
+template <typename Row, typename Visit> void eachField(Row &row, Visit visit) {
+  using Plain = std::remove_const_t<Row>;
+  if constexpr (std::is_same_v<Plain, GemmRow>) {
+    visit("m", row.m);
+    visit("n", row.n);
+    visit("k", row.k);
+    visit("batch", row.batch);
+    visit("preshuffle", row.preshuffle);
+    visit("bias", row.bias);
+  } else if constexpr (std::is_same_v<Plain, MoeRow>) {
+    visit("tokens", row.tokens);
+    visit("model_dim", row.modelDim);
+    visit("inter_dim", row.interDim);
+    visit("experts", row.experts);
+    visit("topk", row.topk);
+    visit("activation", row.activation);
+    visit("gated", row.gated);
+    visit("block_m", row.blockM);
+  } else if constexpr (std::is_same_v<Plain, AttentionRow>) {
+    visit("b", row.batch);
+    visit("hq", row.queryHeads);
+    visit("hkv", row.keyHeads);
+    visit("sq", row.queries);
+    visit("skv", row.keys);
+    visit("d", row.headDim);
+    visit("causal", row.causal);
+  } else {
+    visit("op", row.op);
+    visit("gfx", row.gfx);
+    visit("cus", row.cus);
+    visit("dtype_a", row.typeA);
+    visit("dtype_b", row.typeB);
+    visit("dtype_out", row.typeOut);
+    visit("scale", row.scale);
+    visit("layout", row.layout);
+  }
 }
 
-MoeRow storedMoe(const Json &json) {
-  MoeRow moe{json.at("tokens"), json.at("model_dim"),  json.at("inter_dim"), json.at("experts"),
-             json.at("topk"),   json.at("activation"), json.at("gated"),     json.at("block_m")};
-  const std::string stage = json.at("stage");
-  moe.oneStage = stage == "one";
-  moe.stage = moe.oneStage ? 0 : std::stoi(stage);
-  return moe;
+template <typename Row> void writeFields(const Row &row, Json &json) {
+  eachField(row, [&](const char *key, const auto &value) { json[key] = value; });
 }
-
-AttentionRow storedAttention(const Json &json) {
-  return {json.at("b"),   json.at("hq"), json.at("hkv"),   json.at("sq"),
-          json.at("skv"), json.at("d"),  json.at("causal")};
+template <typename Row> void readFields(Row &row, const Json &json) {
+  eachField(row, [&](const char *key, auto &value) { json.at(key).get_to(value); });
 }
 
 Json problemJson(const MeasuredRow &row) {
-  Json json{{"op", row.op},         {"gfx", row.gfx},       {"cus", row.cus},
-            {"dtype_a", row.typeA}, {"dtype_b", row.typeB}, {"dtype_out", row.typeOut},
-            {"scale", row.scale},   {"layout", row.layout}};
+  Json json = Json::object();
+  writeFields(row, json);
   switch (row.kind) {
   case RowKind::gemm:
-    json.update({{"m", row.gemm.m},
-                 {"n", row.gemm.n},
-                 {"k", row.gemm.k},
-                 {"batch", row.gemm.batch},
-                 {"preshuffle", row.gemm.preshuffle},
-                 {"bias", row.gemm.bias}});
+    writeFields(row.gemm, json);
     break;
   case RowKind::moe:
-    json.update({{"tokens", row.moe.tokens},
-                 {"model_dim", row.moe.modelDim},
-                 {"inter_dim", row.moe.interDim},
-                 {"experts", row.moe.experts},
-                 {"topk", row.moe.topk},
-                 {"activation", row.moe.activation},
-                 {"gated", row.moe.gated},
-                 {"block_m", row.moe.blockM},
-                 {"stage", row.moe.oneStage ? "one" : fmt::format("{}", row.moe.stage)}});
+    writeFields(row.moe, json);
+    json["stage"] = row.moe.oneStage ? "one" : fmt::format("{}", row.moe.stage);
     break;
   case RowKind::attention:
-    json.update({{"b", row.attention.batch},
-                 {"hq", row.attention.queryHeads},
-                 {"hkv", row.attention.keyHeads},
-                 {"sq", row.attention.queries},
-                 {"skv", row.attention.keys},
-                 {"d", row.attention.headDim},
-                 {"causal", row.attention.causal}});
+    writeFields(row.attention, json);
     break;
   }
   return json;
@@ -184,45 +192,22 @@ std::string identityOf(const MeasuredRow &row) {
   return printJson({problemJson(row), kernelsJson(row)});
 }
 
-std::string familyOf(const MeasuredRow &row) {
-  return row.kind == RowKind::gemm  ? "gemm"
-         : row.kind == RowKind::moe ? "grouped_gemm"
-                                    : "attention";
-}
-
-std::string groupOf(const MeasuredRow &row) {
-  switch (row.kind) {
-  case RowKind::gemm:
-    return fmt::format("{}x{}", row.gemm.n, row.gemm.k);
-  case RowKind::moe:
-    return fmt::format("{}x{}", row.moe.modelDim, row.moe.interDim);
-  case RowKind::attention:
-    break;
-  }
-  const AttentionRow &shape = row.attention;
-  return fmt::format("{}x{}x{}", shape.queries, shape.keys, shape.headDim);
-}
-
 Expected<MeasuredRow> storedRow(const Json &value) try {
   const Json &problem = value.at("problem");
   MeasuredRow row;
-  row.op = problem.at("op");
-  row.gfx = problem.at("gfx");
-  row.cus = problem.at("cus");
-  row.typeA = problem.at("dtype_a");
-  row.typeB = problem.at("dtype_b");
-  row.typeOut = problem.at("dtype_out");
-  row.scale = problem.at("scale");
-  row.layout = problem.at("layout");
+  readFields(row, problem);
   if (problem.contains("m")) {
     row.kind = RowKind::gemm;
-    row.gemm = storedGemm(problem);
+    readFields(row.gemm, problem);
   } else if (problem.contains("tokens")) {
     row.kind = RowKind::moe;
-    row.moe = storedMoe(problem);
+    readFields(row.moe, problem);
+    const std::string stage = problem.at("stage");
+    row.moe.oneStage = stage == "one";
+    row.moe.stage = row.moe.oneStage ? 0 : std::stoi(stage);
   } else {
     row.kind = RowKind::attention;
-    row.attention = storedAttention(problem);
+    readFields(row.attention, problem);
   }
   for (const Json &kernel : value.at("kernels")) {
     row.kernels.push_back(storedKernel(kernel));

@@ -32,9 +32,6 @@ struct ImportedTable {
 Expected<MeasuredRow> storedRow(const Json &value);
 /// What was run, without its time: problem and kernels, as the store keeps them.
 std::string identityOf(const MeasuredRow &row);
-/// ModelCase::family and ModelCase::group of the row, without modelling it.
-std::string familyOf(const MeasuredRow &row);
-std::string groupOf(const MeasuredRow &row);
 
 /// The error (bad input): columns of no known format, or not of the one asked for.
 Expected<ImportedTable> importedTimings(const TextTable &table, ImportFormat format);

@@ -11,6 +11,7 @@
 #include "experiments/inductor/KernelRow.h"
 #include "experiments/inductor/LoaderSources.h"
 #include "experiments/inductor/Prediction.h"
+#include "experiments/support/DocumentCalibration.h"
 #include "experiments/support/Files.h"
 #include "experiments/support/Json.h"
 #include "experiments/support/Sha256.h"
@@ -49,11 +50,6 @@ Expected<Json> readJson(const fs::path &path) {
                                 json.value("version", Json()).dump(), bundleVersion));
   }
   return json;
-}
-
-std::string textOf(const Json &row, const char *key) {
-  return row.is_object() && row.contains(key) && row[key].is_string() ? row[key].get<std::string>()
-                                                                      : std::string();
 }
 
 Lie unknownField(std::string_view file, const Json &object, const std::set<std::string> &known) {
@@ -172,13 +168,11 @@ Lie readClaims(ClaimedRow &row, const Json &problem, const Json &kernel) {
     return lie("bundle.json", fmt::format("problem is {}, not \"{}\"",
                                           problem.value("problem", Json()).dump(), text));
   }
-  if (problem.contains("calibration")) {
-    auto calibration = parseProblemCalibration(problem["calibration"]);
-    if (!calibration) {
-      return lie("bundle.json", calibration.error().message);
-    }
-    row.entry.calibration = std::move(*calibration);
+  auto calibration = calibrationOf(problem);
+  if (!calibration) {
+    return lie("bundle.json", calibration.error().message);
   }
+  row.entry.calibration = std::move(*calibration);
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include "costmodel/CostModel.h"
 #include "experiments/inductor/LookupRow.h"
+#include "experiments/support/DocumentCalibration.h"
 #include "ir/Generator.h"
 #include "ir/Rule.h"
 
@@ -264,9 +265,7 @@ std::string noteLie(const Json &note, const json &document, const Target &target
   if (!problem || !schedule) {
     return noteFail((problem ? schedule.error() : problem.error()).message);
   }
-  const Expected<ProblemCalibration> calibration =
-      note.contains("calibration") ? parseProblemCalibration(note["calibration"])
-                                   : ProblemCalibration();
+  const Expected<ProblemCalibration> calibration = calibrationOf(note);
   if (!calibration) {
     return noteFail(calibration.error().message);
   }

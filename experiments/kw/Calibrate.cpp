@@ -105,10 +105,9 @@ Expected<std::vector<ScoredRow>> rowsWithConstants(const std::vector<TextTable> 
   rows = learningRows(tables, **calibration);
   if (rows) {
     std::erase_if(*rows, [&](const ScoredRow &row) {
-      const bool judgedOnly = options.cross && options.leavesOut(row);
       const bool other =
           !options.family.empty() && row.modelCase && row.modelCase->family != options.family;
-      return other || (options.leavesOut(row) && !judgedOnly);
+      return other || (!options.cross && options.leavesOut(row)); // those are judged
     });
   }
   return rows;

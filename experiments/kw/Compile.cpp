@@ -55,6 +55,17 @@ std::string compiledText(const Json &json) {
                      number("spills"), number("occupancy"), json["compile_ms"].get<double>());
 }
 
+/// The one that was given, or the best by the model.
+Expected<Schedule> scheduleOf(const Problem &problem, const Target &target, const Options &options,
+                              const CommonOptions &common) {
+  if (options.schedule) {
+    return parseLegalSchedule(problem, *options.schedule, target);
+  }
+  const auto inForce = CalibrationInForce::load({"shipped", "none"}, common, target);
+  return inForce ? bestByModel(problem, target, inForce->fitted(), common.jobs, common.seed)
+                 : tl::unexpected(inForce.error());
+}
+
 Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
   const Expected<Problem> problem = problemOf(options.words);
   if (!problem) {
@@ -62,18 +73,13 @@ Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
   }
   const Expected<const Target *> target = common.target();
   const Expected<CompileOptions> compileOptions = emitOptions(options.emit);
-  const auto inForce = target ? CalibrationInForce::load({"shipped", "none"}, common, **target)
-                              : tl::unexpected(target.error());
-  if (const Error *error = firstError(target, compileOptions, inForce)) {
+  if (const Error *error = firstError(target, compileOptions)) {
     return tl::unexpected(*error);
   }
   if (Expected<void> compiles = checkCompiles(*problem, **target); !compiles) {
     return tl::unexpected(compiles.error());
   }
-  const Expected<Schedule> schedule =
-      options.schedule
-          ? parseLegalSchedule(*problem, *options.schedule, **target)
-          : bestByModel(*problem, **target, inForce->fitted(), common.jobs, common.seed);
+  const Expected<Schedule> schedule = scheduleOf(*problem, **target, options, common);
   if (!schedule) {
     return tl::unexpected(schedule.error());
   }

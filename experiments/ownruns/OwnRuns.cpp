@@ -16,12 +16,6 @@ namespace {
 /// Of timings that don't say where they were taken: that of every command.
 constexpr std::string_view defaultTarget = "gfx950";
 
-/// The text under a key; empty: none, or something else.
-std::string textOf(const Json &value, const char *key) {
-  const auto found = value.is_object() ? value.find(key) : value.end();
-  return found != value.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 double timeOf(const Json &value) {
   const auto found = value.is_object() ? value.find("time_us") : value.end();
   return found != value.end() && found->is_number() ? found->get<double>() : 0;

@@ -86,9 +86,7 @@ double clocksOf(const Work &work) {
 
 /// The feature's size; nullopt: unknown.
 std::optional<double> sizeOf(const ModelCase &modelCase, std::string_view name) {
-  const auto names = featureNames();
-  const auto at = std::ranges::find(names, name) - names.begin();
-  const float log = modelCase.features[static_cast<std::size_t>(at)];
+  const float log = modelCase.features[featureIndex(name)];
   return log == log ? std::optional(std::exp2(double(log))) : std::nullopt;
 }
 

@@ -198,8 +198,12 @@ Expected<void> Store::reopenRun(const std::string &id) {
   return (*update)->bind(1, id).run();
 }
 
-Expected<std::vector<RunRecord>> Store::readRuns(Statement &rows) {
-  std::vector<RunRecord> list;
+namespace {
+
+/// What `read` makes of each row, to the last.
+template <typename Record, typename Read>
+Expected<std::vector<Record>> collect(Statement &rows, Read read) {
+  std::vector<Record> list;
   while (true) {
     const Expected<bool> row = rows.step();
     if (!row) {
@@ -209,6 +213,14 @@ Expected<std::vector<RunRecord>> Store::readRuns(Statement &rows) {
       rows.reset();
       return list;
     }
+    list.push_back(read());
+  }
+}
+
+} // namespace
+
+Expected<std::vector<RunRecord>> Store::readRuns(Statement &rows) {
+  return collect<RunRecord>(rows, [&rows] {
     RunRecord run;
     run.id = rows.text(0);
     run.problem = rows.text(1);
@@ -221,8 +233,8 @@ Expected<std::vector<RunRecord>> Store::readRuns(Statement &rows) {
     run.finished = rows.text(8);
     run.seconds = rows.real(9);
     run.document = rows.text(10);
-    list.push_back(std::move(run));
-  }
+    return run;
+  });
 }
 
 Expected<std::optional<RunRecord>> Store::findRun(const std::string &idOrStart) {
@@ -403,19 +415,10 @@ Expected<std::vector<StoredTiming>> Store::timings() {
     return tl::unexpected(find.error());
   }
   Statement &row = **find;
-  std::vector<StoredTiming> list;
-  while (true) {
-    const Expected<bool> stepped = row.step();
-    if (!stepped) {
-      return tl::unexpected(stepped.error());
-    }
-    if (!*stepped) {
-      row.reset();
-      return list;
-    }
-    list.push_back({row.text(0) == name(Rung::measured), row.text(1),
-                    Json::parse(row.text(2), nullptr, false)});
-  }
+  return collect<StoredTiming>(row, [&row] {
+    return StoredTiming{row.text(0) == name(Rung::measured), row.text(1),
+                        Json::parse(row.text(2), nullptr, false)};
+  });
 }
 
 Expected<std::vector<TrialRecord>> Store::trials(const std::string &run) {
@@ -425,16 +428,7 @@ Expected<std::vector<TrialRecord>> Store::trials(const std::string &run) {
   }
   Statement &row = **find;
   row.bind(1, run);
-  std::vector<TrialRecord> list;
-  while (true) {
-    const Expected<bool> stepped = row.step();
-    if (!stepped) {
-      return tl::unexpected(stepped.error());
-    }
-    if (!*stepped) {
-      row.reset();
-      return list;
-    }
+  return collect<TrialRecord>(row, [&row, &run] {
     TrialRecord trial;
     trial.run = run;
     trial.rung = parseRung(row.text(0)).value_or(Rung::compiled);
@@ -442,8 +436,8 @@ Expected<std::vector<TrialRecord>> Store::trials(const std::string &run) {
     trial.state = parseTrialState(row.text(2)).value_or(TrialState::failed);
     trial.error = row.text(3);
     trial.seconds = row.real(4);
-    list.push_back(std::move(trial));
-  }
+    return trial;
+  });
 }
 
 } // namespace kw

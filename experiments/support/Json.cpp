@@ -20,6 +20,11 @@ Expected<nlohmann::json> parseJson(std::string_view text, std::string_view where
   return json;
 }
 
+std::string textOf(const Json &value, const char *key) {
+  const auto found = value.is_object() ? value.find(key) : value.end();
+  return found != value.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
 std::string repeatedKey(std::string_view text) {
   std::vector<std::set<std::string>> open; // keys of the objects around the place
   std::string repeated;

@@ -20,6 +20,9 @@ std::string printJson(const Json &json, int indent = -1);
 /// `where` names the document in the error, which is one line.
 Expected<nlohmann::json> parseJson(std::string_view text, std::string_view where);
 
+/// The text under a key; empty: none, or something else.
+std::string textOf(const Json &value, const char *key);
+
 /// The first key that an object of `text` has twice, empty if none: parsers keep one and say
 /// nothing.
 std::string repeatedKey(std::string_view text);

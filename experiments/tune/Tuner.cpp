@@ -1,6 +1,7 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "experiments/tune/Tuner.h"
+#include "experiments/support/DocumentCalibration.h"
 
 #include "codegen/Compile.h"
 #include "experiments/rungs/CodeObjectFiles.h"
@@ -300,12 +301,6 @@ private:
   std::map<std::string, int> failures;
   std::string firstFailure;
 };
-
-/// Documents of earlier versions rest on none and don't say so.
-Expected<ProblemCalibration> calibrationOf(const Json &document) {
-  return document.contains("calibration") ? parseProblemCalibration(document["calibration"])
-                                          : ProblemCalibration();
-}
 
 /// The best candidate of a document.
 Expected<BundleEntry> bundleEntry(const Json &document) {

@@ -8,6 +8,7 @@
 #include "ir/Occupancy.h"
 #include "ir/plans/AttentionInterface.h"
 #include "ir/plans/AttentionLoop.h"
+#include "ir/rules/AttentionRule.h"
 #include "ir/rules/Registers.h"
 #include "ir/rules/Rules.h"
 
@@ -29,50 +30,47 @@ bool powerOfTwo(int value) { return std::has_single_bit(static_cast<unsigned>(va
 
 // ---- The problem ----
 
-/// `holds` and the text, of the problem alone.
-template <auto holds, auto fact> Rule ofProblem(std::string_view name) {
-  return {name, 0, [](const Problem &p, const Schedule &, const Target &) { return holds(op(p)); },
-          [](const Problem &p, const Schedule &, const Target &) { return fact(op(p)); }};
-}
-
 constexpr int fragmentElements = 32; ///< of a head: whole slices of either matrix instruction
 constexpr int widestHead = 576;      ///< two stages of 32 columns of k and v fit LDS
 
 std::vector<Rule> supportRules() {
   using A = Attention;
   return {
-      ofProblem<[](const A &a) {
+      attentionRule<[](const A &a) {
         return a.type != ElementType::f32 && a.kvType != ElementType::f32;
       },
-                [](const A &) {
-                  return std::string("products of f32 are not supported; supported: bf16 f16 fp8 "
-                                     "bf8");
-                }>("notSupported.type"),
-      ofProblem<[](const A &a) {
+                    [](const A &) {
+                      return std::string(
+                          "products of f32 are not supported; supported: bf16 f16 fp8 "
+                          "bf8");
+                    }>("notSupported.type"),
+      attentionRule<[](const A &a) {
         return bitWidth(a.kvType) == 8 || bitWidth(a.type) == 8 || a.kvType == a.type;
       },
-                [](const A &a) {
-                  return fmt::format("kvdtype={} beside dtype={} is not supported; supported: the "
-                                     "same, or an 8-bit one",
-                                     name(a.kvType), name(a.type));
-                }>("notSupported.kvType"),
-      ofProblem<[](const A &a) {
+                    [](const A &a) {
+                      return fmt::format(
+                          "kvdtype={} beside dtype={} is not supported; supported: the "
+                          "same, or an 8-bit one",
+                          name(a.kvType), name(a.type));
+                    }>("notSupported.kvType"),
+      attentionRule<[](const A &a) {
         return a.d % fragmentElements == 0 && a.dv % fragmentElements == 0 && a.d <= widestHead &&
                a.dv <= widestHead;
       },
-                [](const A &a) {
-                  return fmt::format("d={} dv={} is not supported; supported: multiples of {} up "
-                                     "to {}",
-                                     a.d, a.dv, fragmentElements, widestHead);
-                }>("notSupported.headDimension"),
-      ofProblem<[](const A &a) { return !a.lengths.empty(); },
-                [](const A &a) {
-                  return fmt::format("the varlen file {} was not read", a.varlenFile);
-                }>("varlenFile"),
-      ofProblem<[](const A &a) { return a.mask != MaskKind::document || !a.documentEnds.empty(); },
-                [](const A &a) {
-                  return fmt::format("the document file {} was not read", a.maskFile);
-                }>("documentFile"),
+                    [](const A &a) {
+                      return fmt::format(
+                          "d={} dv={} is not supported; supported: multiples of {} up "
+                          "to {}",
+                          a.d, a.dv, fragmentElements, widestHead);
+                    }>("notSupported.headDimension"),
+      attentionRule<[](const A &a) { return !a.lengths.empty(); },
+                    [](const A &a) {
+                      return fmt::format("the varlen file {} was not read", a.varlenFile);
+                    }>("varlenFile"),
+      attentionRule<
+          [](const A &a) { return a.mask != MaskKind::document || !a.documentEnds.empty(); },
+          [](const A &a) { return fmt::format("the document file {} was not read", a.maskFile); }>(
+          "documentFile"),
       // Not a matter of time: V is turned by transposing reads, rows are reduced by lane swaps.
       {"notSupported.laneOperations", 0,
        [](const Problem &, const Schedule &, const Target &t) {

@@ -147,7 +147,6 @@ double largestOffset(const Problem &p, const Schedule &s) {
   return std::max({a, b, c});
 }
 
-constexpr double mostWorkItems = 4294967296.0; // the dispatch packet counts in 32 bits
 constexpr double mostOffset = 2147483648.0;
 
 } // namespace
@@ -216,10 +215,10 @@ std::vector<Rule> gemmTilingRules() {
        usefulWavesFact},
       {"gridSize", reads({"tileM", "tileN", "wavesM", "wavesN", "wavesK", "splitK"}),
        [](const Problem &p, const Schedule &s, const Target &) {
-         return workItems(p, s) < mostWorkItems;
+         return workItems(p, s) < double(mostWorkItems);
        },
        [](const Problem &p, const Schedule &s, const Target &) {
-         return fmt::format("a grid of {:.0f} work-items; a dispatch has less than {:.0f}",
+         return fmt::format("a grid of {:.0f} work-items; a dispatch has less than {}",
                             workItems(p, s), mostWorkItems);
        }},
   };

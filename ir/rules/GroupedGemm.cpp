@@ -103,16 +103,15 @@ std::vector<Rule> problemRules() {
   };
 }
 
-constexpr double mostWorkItems = 4294967296.0; // the dispatch packet counts in 32 bits
-
 std::vector<Rule> groupRules() {
   return {
       {"gridSize", reads({"tileM", "tileN", "wavesM", "wavesN", "wavesK"}),
        [](const Problem &p, const Schedule &s, const Target &t) {
-         return static_cast<double>(tiles(p, s)) * gemmOf(s).waves() * t.waveSize < mostWorkItems;
+         return static_cast<double>(tiles(p, s)) * gemmOf(s).waves() * t.waveSize <
+                double(mostWorkItems);
        },
        [](const Problem &p, const Schedule &s, const Target &) {
-         return fmt::format("a grid of {} workgroups of {} waves; a dispatch has less than {:.0f} "
+         return fmt::format("a grid of {} workgroups of {} waves; a dispatch has less than {} "
                             "work-items",
                             tiles(p, s), gemmOf(s).waves(), mostWorkItems);
        }},

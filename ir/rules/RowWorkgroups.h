@@ -12,9 +12,6 @@
 
 namespace kw {
 
-/// A dispatch counts its work items in 32 bits.
-inline constexpr std::int64_t mostWorkItems = std::int64_t(1) << 32;
-
 template <typename RowSchedule>
 std::int64_t rowWorkItems(std::int64_t rows, const RowSchedule &schedule, const Target &target) {
   const std::int64_t perWorkgroup = schedule.rowsPerWorkgroup;

@@ -32,6 +32,9 @@ std::vector<Rule> gemmSplitRules();    ///< workgroups that share a tile
 /// What codegen cannot do yet (EmissionLimits.h), where the list is long.
 std::vector<Rule> attentionLimits();
 
+/// A dispatch counts its work items in 32 bits.
+inline constexpr std::int64_t mostWorkItems = std::int64_t(1) << 32;
+
 /// Smallest power of two that is not below `value` (at least 1).
 constexpr std::int64_t powerOfTwoFrom(std::int64_t value) {
   std::int64_t power = 1;

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """kw calibrate: on a small made-up table, and (slow) that it still makes the shipped calibration."""
 
-import csv
 import json
 import math
 import sys
@@ -15,25 +14,24 @@ TYPES = {"bf16": ("bf16", ""), "i8_row": ("i8", "rowwise")}
 FILES = ["gemm", "moe", "moe_candidates", "attention"]
 
 
-@pytest.fixture
-def table(tmp_path):
+def made_up_rows():
     """Products whose time is 1.5 x a roofline and 5 us, of i8 1.8 x: nothing else is to be learnt."""
-    file = tmp_path / "gemm.csv"
-    with open(file, "w", newline="") as stream:
-        writer = csv.DictWriter(stream, COLUMNS)
-        writer.writeheader()
-        for dtype, scale in TYPES.values():
-            for n in (1024, 2048, 3072, 4096, 5120, 6144, 7168, 8192):
-                for m in (16, 128, 1024, 4096):
-                    k, size = 4096, 2 if dtype == "bf16" else 1
-                    roof = max(2 * m * n * k * size / 5e9, (m * k + n * k) * size / 8e6)
-                    writer.writerow({
-                        "gfx": "gfx950", "cu_num": 256, "op": "gemm", "dtype_a": dtype, "dtype_b": dtype,
-                        "dtype_out": "bf16", "scale": scale, "batch": 1, "M": m, "N": n, "K": k,
-                        "kernel_family": "asm_bf16", "kernel_name": "_ZN5aiter9x_tn_64x64E", "tile_m": 64,
-                        "tile_n": 64, "tile_k": 64, "us": 5 + (1.5 if size == 2 else 1.8) * roof, "split": "train",
-                    })  # fmt: skip
-    return file
+    for dtype, scale in TYPES.values():
+        for n in (1024, 2048, 3072, 4096, 5120, 6144, 7168, 8192):
+            for m in (16, 128, 1024, 4096):
+                k, size = 4096, 2 if dtype == "bf16" else 1
+                roof = max(2 * m * n * k * size / 5e9, (m * k + n * k) * size / 8e6)
+                yield {
+                    "gfx": "gfx950", "cu_num": 256, "op": "gemm", "dtype_a": dtype, "dtype_b": dtype,
+                    "dtype_out": "bf16", "scale": scale, "batch": 1, "M": m, "N": n, "K": k,
+                    "kernel_family": "asm_bf16", "kernel_name": "_ZN5aiter9x_tn_64x64E", "tile_m": 64,
+                    "tile_n": 64, "tile_k": 64, "us": 5 + (1.5 if size == 2 else 1.8) * roof, "split": "train",
+                }  # fmt: skip
+
+
+@pytest.fixture
+def table(write_table):
+    return write_table(COLUMNS, made_up_rows())
 
 
 def calibrate(kw, *arguments, **options):

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The notebooks are stored without outputs, and run on files that `kw` writes for them."""
 
-import csv
 import json
 import os
 import subprocess
@@ -31,16 +30,13 @@ def made_up_row(m, n, k, tile_m, tile_n, split_k):
 
 
 @pytest.fixture
-def table(tmp_path):
-    file = tmp_path / "gemm.csv"
-    with open(file, "w", newline="") as stream:
-        writer = csv.DictWriter(stream, COLUMNS)
-        writer.writeheader()
-        for m in (1, 16, 128, 1024, 4096):
-            for n, k in ((1024, 8192), (7168, 2048), (4096, 4096)):
-                for tile_m, tile_n in ((32, 64), (64, 64), (256, 256)):
-                    writer.writerow(made_up_row(m, n, k, tile_m, tile_n, 1 if m > 100 else 4))
-    return file
+def table(write_table):
+    return write_table(COLUMNS, [
+        made_up_row(m, n, k, tile_m, tile_n, 1 if m > 100 else 4)
+        for m in (1, 16, 128, 1024, 4096)
+        for n, k in ((1024, 8192), (7168, 2048), (4096, 4096))
+        for tile_m, tile_n in ((32, 64), (64, 64), (256, 256))
+    ])  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

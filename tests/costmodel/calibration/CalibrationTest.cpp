@@ -46,8 +46,7 @@ ModelCase caseOf(float logRows, std::string generator = "ck", std::string dtype 
   c.dtype = std::move(dtype);
   c.analytic.timeUs = 8;
   c.features.assign(featureNames().size(), unknownFeature);
-  c.features[std::ranges::find(featureNames(), std::string_view("log_rows")) -
-             featureNames().begin()] = logRows;
+  c.features[featureIndex("log_rows")] = logRows;
   return c;
 }
 

@@ -23,8 +23,7 @@ ModelCase caseOf(const std::string &group, float logRows, const std::string &gen
   c.variant = "v3";
   c.analytic.timeUs = 10;
   c.features.assign(featureNames().size(), unknownFeature);
-  c.features[std::ranges::find(featureNames(), std::string_view("log_rows")) -
-             featureNames().begin()] = logRows;
+  c.features[featureIndex("log_rows")] = logRows;
   return c;
 }
 

@@ -1,6 +1,6 @@
 // Kernelwright
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ir/Rule.h"
+#include "tests/ir/rules/RuleMessage.h"
 
 #include <gmock/gmock.h>
 
@@ -8,18 +8,6 @@ namespace kw {
 namespace {
 
 using testing::HasSubstr;
-
-const Target &gfx950() { return **findTarget("gfx950"); }
-
-std::string message(std::string_view problem, std::string_view schedule, std::string_view rule) {
-  for (const Violation &violation :
-       checkLegal(*parseProblem(problem), *parseSchedule(schedule), gfx950())) {
-    if (violation.rule == rule) {
-      return violation.message;
-    }
-  }
-  return "";
-}
 
 TEST(RmsNormRules, DefaultIsLegalOnACommonShape) {
   EXPECT_TRUE(checkLegal(*parseProblem("rmsnorm rows=4096 cols=4096"), RmsNormSchedule(), gfx950())
