@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "costmodel/Residual.h"
 
+#include "costmodel/calibration/Categories.h"
+
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -19,19 +20,6 @@ constexpr double leastHalfWidth = 0.01, mostHalfWidth = 1.5;
 constexpr double mostCorrection = 3;
 /// How far beyond the runs' least and most rows a factor of a problem still holds [guess].
 constexpr float nearbyOctaves = 1;
-
-constexpr std::array<std::pair<std::string_view, std::string ModelCase::*>, 5> categories{{
-    {"dtype", &ModelCase::dtype},
-    {"generator", &ModelCase::generator},
-    {"variant", &ModelCase::variant},
-    {"kernel", &ModelCase::kernel},
-    {"family", &ModelCase::family},
-}};
-
-std::string ModelCase::*categoryNamed(std::string_view name) {
-  const auto *found = std::ranges::find(categories, name, [](const auto &c) { return c.first; });
-  return found == categories.end() ? nullptr : found->second;
-}
 
 Expected<Effect> parseEffect(const Json &json) {
   Effect effect;
@@ -68,6 +56,9 @@ Expected<Residual::Input> Residual::inputNamed(const std::string &text, std::siz
   if (text == "log_us") {
     return Input{Kind::logTime, 0};
   }
+  if (text == "nearest_run") {
+    return Input{Kind::nearestRun, 0};
+  }
   if (text.starts_with("effect:")) {
     const std::size_t index = std::strtoul(text.c_str() + 7, nullptr, 10);
     return index < effects ? Expected<Input>(Input{Kind::effect, index})
@@ -84,6 +75,30 @@ Expected<Residual::Input> Residual::inputNamed(const std::string &text, std::siz
   return feature < featureNames().size()
              ? Expected<Input>(Input{Kind::feature, feature})
              : badInput(fmt::format("inputs: no such feature or term: {}", text));
+}
+
+Expected<WidthScales> WidthScales::parse(const Json &json) {
+  WidthScales scales;
+  scales.edges = json.at("log_rows").get<std::vector<float>>();
+  scales.single = json.at("scale").get<std::vector<float>>();
+  scales.near = json.value("scale_near", scales.single);
+  scales.fused = json.value("scale_fused", scales.single);
+  scales.nearFrom = json.value("near", 1.0f);
+  for (const auto *list : {&scales.single, &scales.near, &scales.fused}) {
+    if (list->size() != scales.edges.size() + 1) {
+      return badInput("width_by_rows: needs one scale more than edges");
+    }
+  }
+  return scales;
+}
+
+double WidthScales::of(const ModelCase &modelCase, double likeness) const {
+  static const std::size_t second = featureIndex("second_share");
+  const bool isFused = !std::isnan(modelCase.features[second]);
+  const std::vector<float> &list = isFused ? fused : likeness >= nearFrom ? near : single;
+  const float logRows = logRowsOf(modelCase);
+  const auto at = std::ranges::lower_bound(edges, logRows) - edges.begin();
+  return list[std::isnan(logRows) ? list.size() - 1 : at];
 }
 
 Expected<Residual> Residual::parse(const Json &json) try {
@@ -110,11 +125,17 @@ Expected<Residual> Residual::parse(const Json &json) try {
     }
     *trees = std::move(*parsed);
   }
-  const Json &buckets = json.at("width_by_rows");
-  residual.bucketEdges = buckets.at("log_rows").get<std::vector<float>>();
-  residual.bucketScales = buckets.at("scale").get<std::vector<float>>();
-  if (residual.bucketScales.size() != residual.bucketEdges.size() + 1) {
-    return badInput("width_by_rows: needs one scale more than edges");
+  auto scales = WidthScales::parse(json.at("width_by_rows"));
+  if (!scales) {
+    return tl::unexpected(scales.error());
+  }
+  residual.widthScales = std::move(*scales);
+  if (json.contains("near_runs")) {
+    auto near = NearRuns::parse(json.at("near_runs"));
+    if (!near) {
+      return tl::unexpected(near.error());
+    }
+    residual.near = std::move(*near);
   }
   for (const auto &[generator, runs] : json.at("generators").items()) {
     residual.generators.emplace(generator, runs.get<float>());
@@ -137,17 +158,8 @@ bool Residual::knows(std::string_view generator) const {
   return generators.find(generator) != generators.end();
 }
 
-std::string Residual::key(const Effect &effect, const ModelCase &modelCase) const {
-  std::string key;
-  for (const std::string &category : effect.of) {
-    key += key.empty() && &category == effect.of.data() ? "" : "|";
-    key += modelCase.*categoryNamed(category);
-  }
-  return key;
-}
-
 float Residual::value(const Input &input, const ModelCase &modelCase,
-                      const std::vector<float> &effectValues) const {
+                      const std::vector<float> &effectValues, float likeness) const {
   switch (input.kind) {
   case Input::Kind::feature:
     return modelCase.features[input.index];
@@ -155,6 +167,8 @@ float Residual::value(const Input &input, const ModelCase &modelCase,
     return static_cast<float>(modelCase.analytic.termsUs[input.index] / modelCase.analytic.timeUs);
   case Input::Kind::logTime:
     return static_cast<float>(std::log2(modelCase.analytic.timeUs));
+  case Input::Kind::nearestRun:
+    return likeness;
   case Input::Kind::effect:
     break;
   }
@@ -165,12 +179,6 @@ bool Residual::isFarFromRuns(const ModelCase &modelCase) const {
   const float rows = logRowsOf(modelCase);
   return !rowsSeen.empty() &&
          (rows < rowsSeen[0] - nearbyOctaves || rows > rowsSeen[1] + nearbyOctaves);
-}
-
-double Residual::bucketScale(const ModelCase &modelCase) const {
-  const float logRows = logRowsOf(modelCase);
-  const auto at = std::ranges::lower_bound(bucketEdges, logRows) - bucketEdges.begin();
-  return bucketScales[std::isnan(logRows) ? bucketScales.size() - 1 : at];
 }
 
 Correction Residual::unseen(const ModelCase &modelCase) const {
@@ -186,17 +194,19 @@ Correction Residual::correct(const ModelCase &modelCase) const {
   }
   std::vector<float> effectValues;
   for (const Effect &effect : effects) {
-    const auto found = effect.values.find(key(effect, modelCase));
+    const auto found = effect.values.find(categoryKey(effect.of, modelCase));
     effectValues.push_back(found == effect.values.end() ? 0 : found->second);
   }
+  const NearRuns::Answer runs = near.at(modelCase);
   std::vector<float> values(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const float v = value(inputs[i], modelCase, effectValues);
+    const float v = value(inputs[i], modelCase, effectValues, float(runs.likeness));
     values[i] = std::isnan(v) ? missingInput : v;
   }
   const bool newType = !unseenByType.contains(modelCase.dtype);
-  return bounded({mean.evaluate(values), std::max(width.evaluate(values) * bucketScale(modelCase),
-                                                  newType ? newTypeHalfWidth : 0.0)});
+  const double halfWidth = width.evaluate(values) * widthScales.of(modelCase, runs.likeness);
+  return bounded(
+      {mean.evaluate(values) + runs.log, std::max(halfWidth, newType ? newTypeHalfWidth : 0.0)});
 }
 
 } // namespace kw

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The fitted correction of log(measured / analytic) of one operator family: shrunk effects of
-// categories (whose kernel, which kind, which type) and trees over the features and the shares of
-// the terms. It sees the problem, the kernel and the analytic estimate, and nothing that was
-// measured.
+// categories (whose kernel, which kind, which type), trees over the features and the shares of the
+// terms, and what runs of the same kernel at near sizes say beyond them. It sees the problem, the
+// kernel and the analytic estimate, and nothing that was measured.
 //
 // A generator without a single run gets what is known of its problem alone (operator and type), so
 // that neither the ranking of its schedules nor the promise that better hardware is never slower
@@ -14,6 +14,7 @@
 #pragma once
 
 #include "costmodel/Features.h"
+#include "costmodel/calibration/NearRuns.h"
 #include "costmodel/calibration/Trees.h"
 #include "ir/support/Expected.h"
 
@@ -31,6 +32,18 @@ struct Effect {
   std::map<std::string, float, std::less<>> values; ///< key: their values joined by '|'
 };
 
+/// What makes the coverage of intervals right, by bucket of rows, for each kind of case: one kernel
+/// without or with a near run, and the kernels of a fused operator together.
+struct WidthScales {
+  std::vector<float> edges;               ///< log2 of rows: upper edges of all buckets but the last
+  std::vector<float> single, near, fused; ///< one more than edges
+  float nearFrom = 1;                     ///< NearRuns::Answer::likeness from which a run is near
+
+  /// Keys: `log_rows`, `scale`; `near`, `scale_near`, `scale_fused`, or `scale` is for all.
+  static Expected<WidthScales> parse(const nlohmann::json &json);
+  double of(const ModelCase &modelCase, double likeness) const;
+};
+
 class Residual {
 public:
   /// The object of one family in a calibration file (costmodel/README.md says what is in it).
@@ -43,23 +56,21 @@ public:
 private:
   /// Where one input of the trees comes from.
   struct Input {
-    enum class Kind { feature, share, logTime, effect } kind = Kind::feature;
+    enum class Kind { feature, share, logTime, nearestRun, effect } kind = Kind::feature;
     std::size_t index = 0;
   };
   static Expected<Input> inputNamed(const std::string &name, std::size_t effects);
-  std::string key(const Effect &effect, const ModelCase &modelCase) const;
-  float value(const Input &input, const ModelCase &modelCase,
-              const std::vector<float> &effects) const;
+  float value(const Input &input, const ModelCase &modelCase, const std::vector<float> &effects,
+              float likeness) const;
   Correction unseen(const ModelCase &modelCase) const;
   bool isFarFromRuns(const ModelCase &modelCase) const;
-  double bucketScale(const ModelCase &modelCase) const;
 
   std::vector<Input> inputs;
   std::vector<Effect> effects;
-  Trees mean;                      ///< of the logarithm
-  Trees width;                     ///< half width of the 80% interval, before bucketScale
-  std::vector<float> bucketEdges;  ///< log2 of rows: upper edges of all buckets but the last
-  std::vector<float> bucketScales; ///< by bucket: makes the coverage right out of fold
+  Trees mean;    ///< of the logarithm
+  NearRuns near; ///< added to the trees
+  Trees width;   ///< half width of the 80% interval, before widthScales
+  WidthScales widthScales;
   std::map<std::string, float, std::less<>> generators; ///< runs
   Correction unseenAny;
   std::map<std::string, Correction, std::less<>> unseenByType;

@@ -33,6 +33,15 @@ EFFECTS = [
 SHRINKAGE = 3.0
 # log2 of rows at the edges of the buckets 64, 512 and 2047 in which coverage is made right.
 BUCKET_EDGES = [6.01, 9.01, 10.9995]
+# What runs of a kernel teach one of near sizes, beyond the trees: a Gaussian process whose
+# covariance falls by e with so many octaves of a size. Only where kernels were timed at sizes that
+# don't win too, or in few runs: GEMM rows get worse by it (4.7 to 6.4%; by weight shape 6.3 to 5.8).
+NEAR_FAMILIES = ["attention", "grouped_gemm"]
+NEAR_OF = ["dtype", "generator", "kernel"]
+NEAR_LENGTHS = {"log_rows": 2.0, "log_n": 1.5, "log_k": 1.5, "log_experts": 2.0, "sorted_rows": 0.3}
+NEAR_DEVIATION, NEAR_NOISE = 0.25, 0.06
+NEAR_MOST = 0.5  # a run that the trees miss by more teaches its neighbours no more than that
+NEAR_LIKENESS = 0.3  # intervals: of a run that is less alike, the kernel is as good as new
 COMMON = {
     "verbose": -1,
     "num_threads": 1,
@@ -80,6 +89,12 @@ class Cases:
         self.inputs = self.features + ["share:" + c[len("term_"):] for c in terms] + ["log_us"]
         self.values = numpy.column_stack(values).astype(numpy.float32)
         self.keys = [self.key(of) for of in EFFECTS]
+        self.near_key = self.key(NEAR_OF) if t.family.iloc[0] in NEAR_FAMILIES else None
+        sizes = t[list(NEAR_LENGTHS)].fillna(MISSING).to_numpy(float)
+        self.fused = t.second_share.notna().to_numpy()
+        self.exhaustive = t.exhaustive.to_numpy() == 1
+        self.octave = numpy.floor(numpy.log2(numpy.maximum(t.m.to_numpy(float), 1))).astype(int)
+        self.sizes = sizes / list(NEAR_LENGTHS.values())
         logs = t.log_rows.to_numpy(float)
         self.bucket = numpy.searchsorted(BUCKET_EDGES, logs)
 
@@ -143,10 +158,88 @@ def matrix(cases, rows, effects):
     return numpy.nan_to_num(values, nan=MISSING)
 
 
+def width_matrix(cases, rows, effects, nearest):
+    return numpy.column_stack([matrix(cases, rows, effects), nearest.astype(numpy.float32)])
+
+
 def boost(values, target, weight, settings):
     parameters = COMMON | {k: v for k, v in settings.items() if k != "rounds"}
     data = lightgbm.Dataset(values, target, weight=weight)
     return lightgbm.train(parameters, data, settings["rounds"])
+
+
+class NearRuns:
+    """Each kernel's runs with the weights of a Gaussian process over `deviation`."""
+
+    def __init__(self, cases, rows, deviation):
+        self.runs = {}
+        if cases.near_key is None:
+            return
+        deviation, lengths = numpy.clip(deviation, -NEAR_MOST, NEAR_MOST), list(NEAR_LENGTHS.values())
+        for key, at in positions(cases.near_key[rows]):
+            sizes = numpy.round(cases.sizes[rows[at]] * lengths, 2)  # what the file says of them
+            sizes, which = numpy.unique(sizes, axis=0, return_inverse=True)
+            sizes /= lengths
+            runs = pandas.Series(deviation[at]).groupby(which.reshape(-1))
+            # Repeats share most of what a run is off by: the layer, the day, the commit.
+            noise = NEAR_NOISE**2 * (0.3 + 0.7 / runs.size().to_numpy())
+            covariance = NEAR_DEVIATION**2 * likeness(sizes, sizes) + numpy.diag(noise)
+            weights = NEAR_DEVIATION**2 * numpy.linalg.solve(covariance, runs.median().to_numpy())
+            self.runs[key] = (sizes, weights)
+
+    def json(self):
+        """Runs of a kernel: its sizes and its weight, one after the other."""
+        lengths = list(NEAR_LENGTHS.values())
+        runs = {key: [v for size, weight in zip(sizes * lengths, weights)
+                      for v in [*numpy.round(size, 2).tolist(), float(f"{weight:.4g}")]]
+                for key, (sizes, weights) in sorted(self.runs.items())}
+        return {"of": NEAR_OF, "sizes": list(NEAR_LENGTHS), "lengths": lengths, "runs": runs}
+
+    def predict(self, cases, rows):
+        """Expected deviation, and how near the nearest run is: from 0 (none) to 1 (that case)."""
+        expected, nearest = numpy.zeros(len(rows)), numpy.zeros(len(rows))
+        if cases.near_key is None:
+            return expected, nearest
+        for key, at in positions(cases.near_key[rows]):
+            if key in self.runs:
+                sizes, weights = self.runs[key]
+                alike = likeness(cases.sizes[rows[at]], sizes)
+                expected[at], nearest[at] = alike @ weights, alike.max(axis=1)
+        return expected, nearest
+
+
+def positions(keys):
+    order = numpy.argsort(keys, kind="stable")
+    names, first = numpy.unique(keys[order], return_index=True)
+    return zip(names, numpy.split(order, first[1:]))
+
+
+def likeness(a, b):
+    return numpy.exp(-numpy.sqrt(((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2)))
+
+
+def honest_nearest(cases, rows):
+    """Nearness of each row to runs of other groups than its own, as it will be for a new one."""
+    nearest = numpy.zeros(len(rows))
+    for learn, judge in folds(cases.group[rows], 5, 1):
+        runs = NearRuns(cases, rows[learn], numpy.zeros(len(learn)))
+        nearest[judge] = runs.predict(cases, rows[judge])[1]
+    return nearest
+
+
+def octaves(cases, rows):
+    """Index pairs (learn, judge): every other octave of rows that there are."""
+    odd = numpy.unique(cases.octave[cases.learnable]).searchsorted(cases.octave[rows]) % 2 == 1
+    return [(numpy.flatnonzero(odd != o), numpy.flatnonzero(odd == o)) for o in (False, True)]
+
+
+def nearest_octave(cases, rows):
+    """Nearness of each row to runs of other octaves."""
+    nearest = numpy.zeros(len(rows))
+    for learn, judge in octaves(cases, rows):
+        runs = NearRuns(cases, rows[learn], numpy.zeros(len(learn)))
+        nearest[judge] = runs.predict(cases, rows[judge])[1]
+    return nearest
 
 
 class Residual:
@@ -157,10 +250,14 @@ class Residual:
         self.boosters = [boost(values, cases.target[rows], cases.weight[rows],
                                trees | {"objective": objective})
                          for objective in ("regression_l1", "regression")]
+        self.near = NearRuns(cases, rows, cases.target[rows] - self.trees(cases, rows))
 
-    def predict(self, cases, rows):
+    def trees(self, cases, rows):
         values = matrix(cases, rows, effect_values(cases, self.effects, rows))
         return sum(b.predict(values) for b in self.boosters) / len(self.boosters)
+
+    def predict(self, cases, rows):
+        return self.trees(cases, rows) + self.near.predict(cases, rows)[0]
 
 
 def out_of_fold(cases):
@@ -172,31 +269,97 @@ def out_of_fold(cases):
     return predicted
 
 
-class Width:
-    """Half widths of 80% intervals, from the errors of out-of-fold predictions."""
+def out_of_octave(cases):
+    """Errors of every row by a fit without its octave; None where near runs don't count."""
+    if cases.near_key is None or len(set(cases.octave[cases.learnable])) < 2:
+        return None
+    predicted, rows = numpy.full(len(cases), numpy.nan), numpy.arange(len(cases))
+    for learn, judge in octaves(cases, rows):
+        learn = numpy.intersect1d(learn, cases.learnable)
+        predicted[judge] = Residual(cases, learn).predict(cases, judge)
+    return cases.truth - predicted
 
-    def __init__(self, cases, rows, errors):
-        values = matrix(cases, rows, honest_effects(cases, rows))
-        self.effects = fit_effects(cases, rows)
+
+def some(errors, rows):
+    return None if errors is None else errors[rows]
+
+
+class Width:
+    """Half widths of 80% intervals, from the errors of predictions that left rows out: their group
+    (`new_group`), and, where near runs count, their octave of rows (`new_size`)."""
+
+    def __init__(self, cases, known, rows, new_group, new_size):
+        """`known`: the rows that were learnt from, among them those with errors."""
+        effects, nearest = numpy.zeros((len(cases), len(EFFECTS))), numpy.zeros(len(cases))
+        effects[known], nearest[known] = honest_effects(cases, known), honest_nearest(cases, known)
+        self.effects = fit_effects(cases, known)
+        self.near = NearRuns(cases, known, numpy.zeros(len(known)))
+        nearest, errors = nearest[rows], new_group
+        values = width_matrix(cases, rows, effects[rows], nearest)
+        if new_size is not None:
+            again = numpy.zeros(len(cases))
+            again[known] = nearest_octave(cases, known)
+            again = again[rows]
+            more = width_matrix(cases, rows, effect_values(cases, self.effects, rows), again)
+            values, errors = numpy.vstack([values, more]), numpy.append(errors, new_size)
+            nearest = numpy.append(nearest, again)
         absolute = numpy.abs(errors)
         self.booster = boost(values, absolute, None, WIDTH)
         # The fit saw these errors; what it says of groups it hasn't seen sets the scale.
-        ratio = numpy.full(len(rows), numpy.nan)
-        for learn, judge in folds(cases.group[rows], 4, 2):
+        which = numpy.tile(rows, len(errors) // len(rows))
+        ratio = numpy.full(len(errors), numpy.nan)
+        for learn, judge in folds(cases.group[which], 4, 2):
             inner = boost(values[learn], absolute[learn], None, WIDTH)
             ratio[judge] = absolute[judge] / numpy.maximum(inner.predict(values[judge]), 0.01)
-        everywhere = numpy.quantile(ratio, 0.8)
-        self.scale = []
-        for bucket in range(len(BUCKET_EDGES) + 1):
-            own = ratio[cases.bucket[rows] == bucket]
-            pull = len(own) / (len(own) + 100)
-            quantile = numpy.quantile(own, 0.8) if len(own) else everywhere
-            self.scale.append(float(pull * quantile + (1 - pull) * everywhere))
+        self.scale = self.scales(cases, which, ratio, nearest, len(rows))
+
+    @staticmethod
+    def scales(cases, which, ratio, nearest, first):
+        """By kind of case (WIDTH_KINDS) and bucket. Whoever asks for one kernel's time hasn't
+        tuned: candidates that lost count, where there are any. Of new sizes of a layer only
+        kernels that were timed near by are judged; fused operators by new layers alone."""
+        kind = width_kind(cases, which, nearest)
+        asked = cases.exhaustive[which] if cases.exhaustive.any() else True
+        asked = numpy.where(kind == FUSED, numpy.arange(len(which)) < first, asked)
+        bucket = cases.bucket[which]
+        table = []
+        for k in range(len(WIDTH_KINDS)):
+            own = asked & (kind == k)
+            everywhere = scale_of(ratio[own], cases.group[which[own]], k) if own.any() else \
+                scale_of(ratio, cases.group[which], k)
+            table.append([])
+            for b in range(len(BUCKET_EDGES) + 1):
+                own = asked & (kind == k) & (bucket == b)
+                pull = own.sum() / (own.sum() + 100)
+                here = scale_of(ratio[own], cases.group[which[own]], k) if own.any() else everywhere
+                table[-1].append(float(pull * here + (1 - pull) * everywhere))
+        return numpy.array(table)
 
     def predict(self, cases, rows):
-        values = matrix(cases, rows, effect_values(cases, self.effects, rows))
+        nearest = self.near.predict(cases, rows)[1]
+        values = width_matrix(cases, rows, effect_values(cases, self.effects, rows), nearest)
         raw = numpy.maximum(self.booster.predict(values), 0.01)
-        return raw * numpy.array(self.scale)[cases.bucket[rows]]
+        return raw * self.scale[width_kind(cases, rows, nearest), cases.bucket[rows]]
+
+
+WIDTH_KINDS = ["scale", "scale_near", "scale_fused"]
+FAR, NEAR, FUSED = range(3)
+
+
+def width_kind(cases, rows, nearest):
+    single = numpy.where(nearest >= NEAR_LIKENESS, NEAR, FAR)
+    return numpy.where(cases.fused[rows], FUSED, single)
+
+
+def scale_of(ratio, group, kind):
+    """Candidates of a new layer: few layers were timed, one holds two thirds of the rows; it may
+    not hide what others say."""
+    everyone = numpy.quantile(ratio, 0.8)
+    if kind != FAR:
+        return everyone
+    layers = pandas.Series(ratio).groupby(group)
+    quantiles = layers.quantile(0.8)[layers.size() >= 20]
+    return max(everyone, quantiles.mean()) if len(quantiles) else everyone
 
 
 def short(number):
@@ -284,15 +447,18 @@ def fit_family(cases):
     rows = cases.learnable
     residual = Residual(cases, rows)
     predicted = out_of_fold(cases)[rows]
-    width = Width(cases, rows, cases.truth[rows] - predicted)
+    width = Width(cases, rows, rows, cases.truth[rows] - predicted,
+                  some(out_of_octave(cases), rows))
     mape, median, by_group = score(cases, rows, predicted)
+    scales = {kind: [short(s) for s in scale] for kind, scale in zip(WIDTH_KINDS, width.scale)}
     return {
-        "inputs": cases.inputs + [f"effect:{i}" for i in range(len(EFFECTS))],
+        "inputs": cases.inputs + [f"effect:{i}" for i in range(len(EFFECTS))] + ["nearest_run"],
         "effects": [{"of": of, "values": {k: short(v) for k, v in sorted(table.items())}}
                     for of, table in zip(EFFECTS, residual.effects)],
         "trees": flat_trees(residual.boosters, 1 / len(residual.boosters)),
         "width_trees": flat_trees([width.booster], 1),
-        "width_by_rows": {"log_rows": BUCKET_EDGES, "scale": [short(s) for s in width.scale]},
+        "width_by_rows": {"log_rows": BUCKET_EDGES, "near": NEAR_LIKENESS} | scales,
+        **({"near_runs": residual.near.json()} if residual.near.runs else {}),
         "generators": {k: int(v) for k, v in sorted(cases.table.generator.value_counts().items())},
         "unseen": unseen(cases),
         "errors": {"rows": len(rows), "doubtful": len(cases) - len(rows),
@@ -304,11 +470,12 @@ def fit_family(cases):
 def cross_family(cases):
     """Every row by fits that left its group out, also those that judge how wide intervals are."""
     predicted = out_of_fold(cases)
-    errors = cases.truth - predicted
+    errors, of_octave = cases.truth - predicted, out_of_octave(cases)
     width = numpy.full(len(cases), numpy.nan)
     for learn, judge in folds(cases.group, 5, 3):
         learn = numpy.intersect1d(learn, cases.learnable)
-        width[judge] = Width(cases, learn, errors[learn]).predict(cases, judge)
+        width[judge] = Width(cases, learn, learn, errors[learn],
+                             some(of_octave, learn)).predict(cases, judge)
     return predictions(cases, numpy.arange(len(cases)), predicted, width)
 
 
@@ -323,7 +490,8 @@ def cross_left_out(cases, column, value):
     known = Cases(cases.table.iloc[learn])
     errors = known.truth - out_of_fold(known)
     log = Residual(cases, learn).predict(cases, judge)
-    width = Width(known, numpy.arange(len(known)), errors).predict(cases, judge)
+    every = numpy.arange(len(known))
+    width = Width(known, every, every, errors, out_of_octave(known)).predict(cases, judge)
     generators = set(known.table.generator)
     new = ~cases.table.generator.iloc[judge].isin(generators).to_numpy()
     general = unseen(known)

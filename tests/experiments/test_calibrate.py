@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """kw calibrate: on a small made-up table, and (slow) that it still makes the shipped calibration."""
 
+import csv
+import importlib.util
 import json
 import math
 import sys
@@ -82,6 +84,54 @@ def test_a_python_without_the_libraries_is_named(kw, table, tmp_path):
     answer = kw("calibrate", "--data", table, "--python", "false", "--out", tmp_path / "x.json")
     assert answer.status != 0
     answer.one_line_error("false", "lightgbm")
+
+
+MOE = "gfx cu_num token model_dim inter_dim expert topk act dtype_a dtype_w q_type g1u1 block_m kind stage kernel fam us err split".split()  # fmt: skip
+
+
+def made_up_candidates(inter_dims):
+    """First products of experts by kernels of which each is off by a factor of its own."""
+    for inter_dim in inter_dims:
+        for token in (1, 4, 16, 64, 256, 1024, 4096):
+            for i, tile in enumerate((16, 32, 64, 128)):
+                for version in (1, 3):
+                    name = f"256x{tile}x128x128_1x4_MulABScaleExpertWeightA8W8blkscale_v{version}"
+                    yield {
+                        "gfx": "gfx950", "cu_num": 256, "token": token, "model_dim": 2048,
+                        "inter_dim": inter_dim, "expert": 64, "topk": 4, "act": "Silu", "dtype_a": "fp8",
+                        "dtype_w": "fp8", "q_type": "per_1x128", "g1u1": 1, "block_m": tile,
+                        "kind": "exhaustive", "stage": "stage1", "fam": "ck", "err": "0.0%", "split": "train",
+                        "kernel": f"moe_ck2stages_gemm1_{name}_Nswizzle0_Quant4_MulRoutedWeight0_silu_F8_F8_B16",
+                        "us": (10 + inter_dim / 40 + token / 9) * (1 + 0.1 * i) * (1.2 if version == 1 else 1),
+                    }  # fmt: skip
+
+
+def fit_script(root):
+    spec = importlib.util.spec_from_file_location("fit", root / "costmodel" / "calibration" / "fit.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return script
+
+
+def test_the_program_evaluates_what_the_script_has_fitted(kw, write_table, tmp_path, root):
+    """Trees, effects and near runs alike, on a layer that hasn't been learnt from."""
+    fit = fit_script(root)
+    known = write_table(MOE, made_up_candidates([128, 192, 256, 384, 768, 1024, 1536, 2048])).rename(tmp_path / "known.csv")
+    new = write_table(MOE, made_up_candidates([640]))
+    file, features, rows = tmp_path / "mine.json", tmp_path / "features.csv", tmp_path / "rows.csv"
+    answer = calibrate(kw, "--data", known, "--out", file)
+    assert answer.status == 0, answer.err
+    answer = kw("score", known, new, "--calibration", file, "--features", features, "--rows", rows)
+    assert answer.status == 0, answer.err
+    table = fit.read(features)["grouped_gemm"].table
+    learn, judge = (fit.Cases(part) for _, part in table.groupby(table.file == str(new)))
+    residual = fit.Residual(learn, learn.learnable)
+    near, likeness = residual.near.predict(judge, judge.learnable)
+    assert len(near) == 56 and abs(near).max() > 0.01 and likeness.min() > 0.3
+    expected = judge.analytic * fit.numpy.exp(residual.predict(judge, judge.learnable))
+    with open(rows, newline="") as stream:
+        told = [float(row["predicted_us"]) for row in csv.DictReader(stream) if row["file"] == str(new)]
+    assert told == pytest.approx(expected, rel=1e-3)
 
 
 @pytest.mark.slow

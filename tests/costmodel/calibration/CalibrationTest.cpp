@@ -65,6 +65,28 @@ TEST(CalibrationTest, EvaluatesTreesAndWidthsByRows) {
   EXPECT_FLOAT_EQ(calibration->correct(caseOf(7)).halfWidth80, 0.4);
 }
 
+TEST(CalibrationTest, NearRunsCountInTimeAndInterval) {
+  Json json = file();
+  Json &family = json["families"]["gemm"];
+  family["near_runs"] = {{"of", {"generator"}}, {"sizes", {"log_rows"}}, {"lengths", {1.0}}};
+  family["near_runs"]["runs"]["ck"] = {3.0, 0.125};
+  family["width_by_rows"]["near"] = 0.9;
+  family["width_by_rows"]["scale_near"] = {0.5, 2.0};
+  family["width_by_rows"]["scale_fused"] = {3.0, 3.0};
+  family["inputs"].push_back("nearest_run");
+  family["width_trees"] = {{"roots", {0}}, {"input", {4}},  {"threshold", {0.5}},
+                           {"left", {-1}}, {"right", {-2}}, {"leaves", {0.4, 0.2}}};
+  const auto calibration = parsed(json);
+  const Correction near = calibration->correct(caseOf(3)), far = calibration->correct(caseOf(5));
+  EXPECT_FLOAT_EQ(near.log, 0.25 + 0.125);
+  EXPECT_NEAR(far.log, 0.25 + 0.125 * std::exp(-2.0), 1e-6);
+  EXPECT_FLOAT_EQ(near.halfWidth80, 0.2 * 0.5);
+  EXPECT_FLOAT_EQ(far.halfWidth80, 0.4);
+  ModelCase fused = caseOf(3);
+  fused.features[featureIndex("second_share")] = 0.5;
+  EXPECT_FLOAT_EQ(calibration->correct(fused).halfWidth80, 0.2 * 3);
+}
+
 TEST(CalibrationTest, GeneratorWithoutRunsIsCorrectedByTypeAloneAndWider) {
   const auto calibration = parsed(file());
   for (const float rows : {0.0F, 5.0F, 15.0F}) {
@@ -160,6 +182,8 @@ TEST(CalibrationTest, BadFilesAreRefusedByName) {
       {"/families/gemm/trees/threshold", Json::array(), "equal length"},
       {"/families/gemm/width_by_rows/scale/1", "wide", "must be number"},
       {"/families/gemm/width_by_rows/scale", Json::array({1.0}), "scale"},
+      {"/families/gemm/width_by_rows/scale_near", Json::array({1.0}), "scale"},
+      {"/families/gemm/near_runs", Json::object(), "of"},
       {"/families/gemm/unseen/any", Json::object(), "log"},
   };
   for (const Damage &damage : damages) {
