@@ -34,6 +34,9 @@ struct ModelCase {
   std::string kernel;    ///< identity of the kernel: equal for all shapes that it ran
   /// Fold of a cross-validation: weight shape "NxK" (GEMM), layer size (MoE), shape (attention).
   std::string group;
+  /// Of a fused operator whose kernels are known: each kernel's own case, in the order of launch.
+  /// Their analytic times add up to this one's.
+  std::vector<ModelCase> parts;
 };
 
 inline constexpr float unknownFeature = std::numeric_limits<float>::quiet_NaN();

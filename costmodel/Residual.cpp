@@ -189,6 +189,18 @@ Correction Residual::unseen(const ModelCase &modelCase) const {
 }
 
 Correction Residual::correct(const ModelCase &modelCase) const {
+  Correction correction = correctWhole(modelCase);
+  if (!modelCase.parts.empty()) {
+    double us = 0;
+    for (const ModelCase &part : modelCase.parts) {
+      us += part.analytic.timeUs * std::exp(correctWhole(part).log);
+    }
+    correction.log = std::log(us / modelCase.analytic.timeUs);
+  }
+  return correction;
+}
+
+Correction Residual::correctWhole(const ModelCase &modelCase) const {
   if (!knows(modelCase.generator)) {
     return unseen(modelCase);
   }

@@ -49,6 +49,8 @@ public:
   /// The object of one family in a calibration file (costmodel/README.md says what is in it).
   static Expected<Residual> parse(const nlohmann::json &json);
 
+  /// Of a case with parts the logarithm of the sum of the parts' corrected times; its interval is
+  /// that of the whole.
   Correction correct(const ModelCase &modelCase) const;
   /// Has any run of this generator been fitted?
   bool knows(std::string_view generator) const;
@@ -62,6 +64,8 @@ private:
   static Expected<Input> inputNamed(const std::string &name, std::size_t effects);
   float value(const Input &input, const ModelCase &modelCase, const std::vector<float> &effects,
               float likeness) const;
+  /// As one kernel.
+  Correction correctWhole(const ModelCase &modelCase) const;
   Correction unseen(const ModelCase &modelCase) const;
   bool isFarFromRuns(const ModelCase &modelCase) const;
 

@@ -10,7 +10,8 @@ Reads the table that `kw score --features` writes, writes what costmodel/Residua
 
 Folds are weight shapes (GEMM), layer sizes (MoE), head sizes (attention): the column `group`.
 With --left-out COLUMN=VALUE such rows are predicted, by a fit of all others, instead of folds.
-Rows marked `doubtful` are predicted and never learnt from.
+Rows marked `doubtful` are predicted and never learnt from. A row that stands three times is a fused
+operator and its two kernels: its prediction is the sum of theirs.
 """
 import argparse
 import json
@@ -74,7 +75,10 @@ class Cases:
         # Most deviate by less; a row that is off by a factor of 4 teaches no more than that.
         self.target = numpy.clip(self.truth, -1.4, 1.4)
         self.group = t.group.astype(str).to_numpy()
-        self.learnable = numpy.flatnonzero(t.doubtful.to_numpy() == 0)
+        self.learnable = numpy.flatnonzero((t.doubtful == 0) & t.measured_us.notna())
+        self.kernels = kernels_of_fused(t)
+        # The rows of the tables; the kernels of a fused operator are judged together.
+        self.own = self.learnable[~t.duplicated(["file", "row"]).to_numpy()[self.learnable]]
         # Ten weight shapes hold half of the rows, a few sizes most candidates: between each row
         # and each size of each shape counting once.
         size = t.group.astype(str) + "|" + (t.log_rows // 1).astype(str)
@@ -105,8 +109,22 @@ class Cases:
             key = key + "|" + column
         return key.to_numpy()
 
+    def summed(self, log):
+        """Of fused operators the logarithm of the sum of their kernels' times, the rest as it is."""
+        whole, first, second = self.kernels.T
+        us = sum(self.analytic[part] * numpy.exp(log[part]) for part in (first, second))
+        log = log.copy()
+        log[whole] = numpy.where(numpy.isfinite(us), numpy.log(us / self.analytic[whole]), log[whole])
+        return log
+
     def __len__(self):
         return len(self.table)
+
+
+def kernels_of_fused(table):
+    """Lines of each fused operator, of its first and of its second kernel."""
+    lines = [of for of in table.groupby(["file", "row"], sort=False).indices.values() if len(of) == 3]
+    return numpy.array(lines, dtype=int).reshape(-1, 3)
 
 
 def folds(groups, count, seed):
@@ -266,7 +284,7 @@ def out_of_fold(cases):
     for learn, judge in folds(cases.group, HELD_OUT_FOLDS, 0):
         learn = numpy.intersect1d(learn, cases.learnable)
         predicted[judge] = Residual(cases, learn).predict(cases, judge)
-    return predicted
+    return cases.summed(predicted)
 
 
 def out_of_octave(cases):
@@ -277,7 +295,7 @@ def out_of_octave(cases):
     for learn, judge in octaves(cases, rows):
         learn = numpy.intersect1d(learn, cases.learnable)
         predicted[judge] = Residual(cases, learn).predict(cases, judge)
-    return cases.truth - predicted
+    return cases.truth - cases.summed(predicted)
 
 
 def some(errors, rows):
@@ -444,10 +462,9 @@ def score(cases, rows, predicted):
 
 
 def fit_family(cases):
-    rows = cases.learnable
-    residual = Residual(cases, rows)
+    residual, rows = Residual(cases, cases.learnable), cases.own
     predicted = out_of_fold(cases)[rows]
-    width = Width(cases, rows, rows, cases.truth[rows] - predicted,
+    width = Width(cases, cases.learnable, rows, cases.truth[rows] - predicted,
                   some(out_of_octave(cases), rows))
     mape, median, by_group = score(cases, rows, predicted)
     scales = {kind: [short(s) for s in scale] for kind, scale in zip(WIDTH_KINDS, width.scale)}
@@ -461,10 +478,32 @@ def fit_family(cases):
         **({"near_runs": residual.near.json()} if residual.near.runs else {}),
         "generators": {k: int(v) for k, v in sorted(cases.table.generator.value_counts().items())},
         "unseen": unseen(cases),
-        "errors": {"rows": len(rows), "doubtful": len(cases) - len(rows),
+        "errors": {"rows": len(cases.learnable), "doubtful": int((cases.table.doubtful != 0).sum()),
                    "cross_validation": {"mape": short(mape), "median": short(median),
                                         "by_group": short(by_group)}},
     }
+
+
+def boosting_alone(cases):
+    """What there is to beat: log(time) by boosting as its library sets it up, on the same folds, of
+    each table by its own rows, from what a row tells and nothing of the model."""
+    t = cases.table
+    columns = {c: t[c] for c in cases.features if c != "second_share"}
+    columns |= {c: t[c].fillna("").astype("category").cat.codes for c in ("dtype", "generator", "variant")}
+    values = numpy.column_stack(list(columns.values())).astype(numpy.float32)
+    log = cases.truth + numpy.log(cases.analytic)
+    own = ~t.duplicated(["file", "row"]).to_numpy()
+    predicted = numpy.full(len(t), numpy.nan)
+    settings = {k: COMMON[k] for k in ("verbose", "num_threads", "deterministic", "force_col_wise", "seed")}
+    for learn, judge in folds(cases.group, HELD_OUT_FOLDS, 0):
+        for file in t.file.unique():
+            here = own & (t.file == file).to_numpy()
+            known = numpy.intersect1d(learn[here[learn]], cases.learnable)
+            asked = judge[here[judge]]
+            if len(known) and len(asked):
+                booster = lightgbm.train(settings, lightgbm.Dataset(values[known], log[known]), 100)
+                predicted[asked] = booster.predict(values[asked])
+    return predicted
 
 
 def cross_family(cases):
@@ -473,10 +512,10 @@ def cross_family(cases):
     errors, of_octave = cases.truth - predicted, out_of_octave(cases)
     width = numpy.full(len(cases), numpy.nan)
     for learn, judge in folds(cases.group, 5, 3):
-        learn = numpy.intersect1d(learn, cases.learnable)
-        width[judge] = Width(cases, learn, learn, errors[learn],
-                             some(of_octave, learn)).predict(cases, judge)
-    return predictions(cases, numpy.arange(len(cases)), predicted, width)
+        known, rows = numpy.intersect1d(learn, cases.learnable), numpy.intersect1d(learn, cases.own)
+        width[judge] = Width(cases, known, rows, errors[rows],
+                             some(of_octave, rows)).predict(cases, judge)
+    return predictions(cases, numpy.arange(len(cases)), predicted, width, boosting_alone(cases))
 
 
 def cross_left_out(cases, column, value):
@@ -489,9 +528,11 @@ def cross_left_out(cases, column, value):
         return predictions(cases, judge[:0], [], [])
     known = Cases(cases.table.iloc[learn])
     errors = known.truth - out_of_fold(known)
-    log = Residual(cases, learn).predict(cases, judge)
-    every = numpy.arange(len(known))
-    width = Width(known, every, every, errors, out_of_octave(known)).predict(cases, judge)
+    log = numpy.full(len(cases), numpy.nan)
+    log[judge] = Residual(cases, learn).predict(cases, judge)
+    log = cases.summed(log)[judge]
+    width = Width(known, known.learnable, known.own, errors[known.own],
+                  some(out_of_octave(known), known.own)).predict(cases, judge)
     generators = set(known.table.generator)
     new = ~cases.table.generator.iloc[judge].isin(generators).to_numpy()
     general = unseen(known)
@@ -501,16 +542,16 @@ def cross_left_out(cases, column, value):
                        numpy.where(new, general["any"]["half_width"], width))
 
 
-def predictions(cases, rows, log, half_width):
+def predictions(cases, rows, log, half_width, boosted=numpy.nan):
     return pandas.DataFrame({"line": cases.table.line.to_numpy()[rows], "log": log,
-                             "half_width": numpy.clip(half_width, 0.01, 1.5)})
+                             "half_width": numpy.clip(half_width, 0.01, 1.5), "boosted": boosted})
 
 
 def read(path):
     table = pandas.read_csv(path, low_memory=False)
     table.insert(0, "line", numpy.arange(len(table)))
-    usable = (table.measured_us.notna() & table.analytic_us.notna() & table["flags"].isna()
-              & ~table.split.isin(["test"]))
+    timed = table.measured_us.notna() | table.duplicated(["file", "row"])  # or a timed row's kernel
+    usable = timed & table.analytic_us.notna() & table["flags"].isna() & ~table.split.isin(["test"])
     table = table[usable]
     return {family: Cases(part) for family, part in table.groupby("family")}
 

@@ -49,6 +49,7 @@ ForeignModel::Run ForeignModel::averaged(std::span<const Run> runs) {
 }
 
 struct ForeignModel::Part {
+  TileProblem problem;
   Run run;
   SetTileKernel kernel; ///< the first of the alternative that was taken
 };
@@ -100,7 +101,7 @@ ForeignModel::Run ForeignModel::estimateKernel(const TileProblem &problem,
 ForeignModel::Part ForeignModel::estimatePart(const TileProblem &problem, const ReadKernel &kernel,
                                               const Target &target) {
   const ProblemFacts facts = problemFacts(problem);
-  Part best;
+  Part best{problem};
   for (const auto &members : tileChoices(kernel.tile, problem, target).alternatives) {
     std::vector<Run> runs;
     for (const SetTileKernel &member : members) {
@@ -108,42 +109,58 @@ ForeignModel::Part ForeignModel::estimatePart(const TileProblem &problem, const 
     }
     const Run mean = averaged(runs);
     if (best.run.estimate.timeUs == 0 || mean.estimate.timeUs < best.run.estimate.timeUs) {
-      best = {mean, members.front()};
+      best.run = mean;
+      best.kernel = members.front();
     }
   }
   return best;
 }
 
-Expected<ModelCase> ForeignModel::estimateParts(std::span<const TileProblem> problems,
-                                                std::span<const ReadKernel> parts,
-                                                const Target &target) {
+ModelCase ForeignModel::caseOf(std::span<const Part> parts, std::span<const ReadKernel> kernels,
+                               const Target &target) {
   ModelCase result;
   ProblemFacts facts;
   std::vector<CasePart> cases;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Part &part = parts[i];
+    const ReadKernel &kernel = kernels[std::min(i, kernels.size() - 1)];
+    add(result.analytic, part.run.estimate);
+    result.readBytes += part.run.readBytes;
+    const ProblemFacts own = problemFacts(part.problem);
+    facts.flops += own.flops;
+    facts.compulsoryBytes += own.compulsoryBytes;
+    cases.push_back({part.problem, part.kernel, kernel.tile, part.run.estimate.timeUs});
+    if (i > 0 && i < kernels.size()) {
+      result.kernel += "+";
+    }
+    result.kernel += i < kernels.size() ? kernel.identity : std::string();
+  }
+  finish(result.analytic, facts);
+  result.features = caseFeatures(cases[0], cases.size() > 1 ? &cases[1] : nullptr, target);
+  const TileProblem &first = parts.front().problem;
+  result.dtype = typeName(first.a, first.b, first.scale);
+  result.generator = kernels.front().generator;
+  result.variant = kernels.front().tile.variant;
+  return result;
+}
+
+Expected<ModelCase> ForeignModel::estimateParts(std::span<const TileProblem> problems,
+                                                std::span<const ReadKernel> kernels,
+                                                const Target &target) {
+  std::vector<Part> parts;
   for (std::size_t i = 0; i < problems.size(); ++i) {
     const TileProblem &problem = problems[i];
     if (matrixRate(problem, {}, target) == 0) {
       return badInput(fmt::format("{} has no matrix instruction for {}", target.name,
                                   typeName(problem.a, problem.b, problem.scale)));
     }
-    const ReadKernel &kernel = parts[std::min(i, parts.size() - 1)];
-    const Part part = estimatePart(problem, kernel, target);
-    add(result.analytic, part.run.estimate);
-    result.readBytes += part.run.readBytes;
-    const ProblemFacts own = problemFacts(problem);
-    facts.flops += own.flops;
-    facts.compulsoryBytes += own.compulsoryBytes;
-    cases.push_back({problem, part.kernel, kernel.tile, part.run.estimate.timeUs});
-    if (i > 0 && i < parts.size()) {
-      result.kernel += "+";
-    }
-    result.kernel += i < parts.size() ? kernel.identity : std::string();
+    parts.push_back(estimatePart(problem, kernels[std::min(i, kernels.size() - 1)], target));
   }
-  finish(result.analytic, facts);
-  result.features = caseFeatures(cases[0], cases.size() > 1 ? &cases[1] : nullptr, target);
-  result.dtype = typeName(problems[0].a, problems[0].b, problems[0].scale);
-  result.generator = parts.front().generator;
-  result.variant = parts.front().tile.variant;
+  ModelCase result = caseOf(parts, kernels, target);
+  for (std::size_t i = 0; parts.size() > 1 && parts.size() == kernels.size() && i < parts.size();
+       ++i) {
+    result.parts.push_back(caseOf({&parts[i], 1}, {&kernels[i], 1}, target));
+  }
   return result;
 }
 
@@ -226,6 +243,10 @@ Expected<ModelCase> ForeignModel::estimate(const MeasuredRow &row) {
   if (result) {
     result->family = familyOf(row);
     result->group = groupOf(row);
+    for (ModelCase &part : result->parts) {
+      part.family = result->family;
+      part.group = result->group;
+    }
   }
   return result;
 }

@@ -32,12 +32,15 @@ public:
 
 private:
   struct Part; // one product: its kernel, what was estimated
+  /// Of products in the order of launch; `kernels` has one for each, or one for all.
+  static ModelCase caseOf(std::span<const Part> parts, std::span<const ReadKernel> kernels,
+                          const Target &target);
   Expected<ModelCase> estimateGemm(const MeasuredRow &row, const Target &target);
   Expected<ModelCase> estimateAttention(const MeasuredRow &row, const Target &target);
   Expected<ModelCase> estimateMoe(const MeasuredRow &row, const Target &target);
-  /// Of one product after the other; `parts` has one kernel for each, or one for all.
+  /// Of one product after the other; `kernels` has one for each, or one for all.
   Expected<ModelCase> estimateParts(std::span<const TileProblem> problems,
-                                    std::span<const ReadKernel> parts, const Target &target);
+                                    std::span<const ReadKernel> kernels, const Target &target);
   /// A sequence of launches.
   struct Run {
     Estimate estimate;

@@ -2,31 +2,39 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "experiments/calibrate/LearningRows.h"
 
-#include "costmodel/foreign/ForeignModel.h"
 #include "experiments/score/DoubtfulRows.h"
 
-#include <cmath>
+#include <array>
+#include <optional>
 
 namespace kw {
 namespace {
 
-/// The row of one of the two kernels of a fused operator; nullopt: its time isn't told.
-std::optional<ScoredRow> stageRow(const ScoredRow &both, int stage, const TextTable &table,
-                                  ForeignModel &model) {
-  const auto column = table.column(stage == 1 ? "us1" : "us2");
-  const auto us = column ? numberIn(table.cells(both.row.number - 1)[*column]) : std::nullopt;
-  if (!us || *us <= 0) {
-    return std::nullopt;
+/// Of each kernel, in the order of launch; nullopt: not every one is told.
+std::optional<std::array<double, 2>> kernelTimes(const ScoredRow &row, const TextTable &table) {
+  std::array<double, 2> times{};
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const auto column = table.column(i == 0 ? "us1" : "us2");
+    const auto us =
+        column ? numberIn(table.cells(row.row.number - 1)[*column]) : std::optional<double>();
+    if (!us || *us <= 0) { // one alone may be that of both
+      return std::nullopt;
+    }
+    times[i] = *us;
   }
-  ScoredRow one = both;
-  one.row.moe.stage = stage;
-  one.row.kernels = {both.row.kernels[stage - 1]};
-  one.time.us = us;
-  one.modelCase.reset();
-  if (auto modelCase = model.estimate(one.row)) {
-    one.modelCase = std::move(*modelCase);
+  return times;
+}
+
+/// The rows of the two kernels of a fused operator.
+void addKernelRows(const ScoredRow &both, const TextTable &table, std::vector<ScoredRow> &rows) {
+  const auto times = kernelTimes(both, table);
+  for (std::size_t i = 0; i < both.modelCase->parts.size(); ++i) {
+    ScoredRow &one = rows.emplace_back(both);
+    one.row.moe.stage = static_cast<int>(i) + 1;
+    one.row.kernels = {both.row.kernels[i]};
+    one.time.us = times ? std::optional((*times)[i]) : std::nullopt;
+    one.modelCase = both.modelCase->parts[i];
   }
-  return one;
 }
 
 } // namespace
@@ -38,19 +46,14 @@ Expected<std::vector<ScoredRow>> learningRows(const std::vector<TextTable> &tabl
     return rows;
   }
   markDoubtful(*rows, tables);
-  ForeignModel model({}, calibration);
-  std::vector<ScoredRow> stages;
+  std::vector<ScoredRow> kernels;
   for (const ScoredRow &row : *rows) {
-    const bool twoKernels = row.row.kind == RowKind::moe && row.row.moe.stage == 0 &&
-                            !row.row.moe.oneStage && row.row.kernels.size() == 2;
-    for (int stage = 1; twoKernels && stage <= 2; ++stage) {
-      if (auto one = stageRow(row, stage, tables[row.file], model)) {
-        stages.push_back(std::move(*one));
-      }
+    if (row.modelCase && row.modelCase->parts.size() == 2) {
+      addKernelRows(row, tables[row.file], kernels);
     }
   }
-  rows->insert(rows->end(), std::make_move_iterator(stages.begin()),
-               std::make_move_iterator(stages.end()));
+  rows->insert(rows->end(), std::make_move_iterator(kernels.begin()),
+               std::make_move_iterator(kernels.end()));
   return rows;
 }
 

@@ -112,6 +112,7 @@ Expected<void> crossValidate(std::vector<ScoredRow> &rows, std::span<const TextT
   for (std::size_t i = 0; i < predictions->rows(); ++i) {
     const std::vector<std::string> cells = predictions->cells(i);
     const auto line = numberIn(cells[0]), log = numberIn(cells[1]), width = numberIn(cells[2]);
+    const auto boosted = cells.size() > 3 ? numberIn(cells[3]) : std::nullopt;
     if (!line || !log || !width || *line < 0 || *line >= double(lines.size())) {
       return failed("the cross-validation wrote a line that isn't one");
     }
@@ -119,6 +120,7 @@ Expected<void> crossValidate(std::vector<ScoredRow> &rows, std::span<const TextT
     row.predictedUs = row.modelCase->analytic.timeUs * std::exp(*log);
     row.lowUs = row.predictedUs * std::exp(-*width);
     row.highUs = row.predictedUs * std::exp(*width);
+    row.boostedUs = boosted ? std::optional(std::exp(*boosted)) : std::nullopt;
   }
   rows = std::move(predicted);
   return rows.empty() ? badInput(fmt::format("{}: no rows to judge, or none to learn from",

@@ -38,8 +38,11 @@ std::string timeKey(const ScoredRow &row) {
 
 bool isItsSum(const ScoredRow &row, const TextTable &table) {
   const auto us1 = numberIn(cellOf(row, table, "us1")), us2 = numberIn(cellOf(row, table, "us2"));
-  if (!us1 || !us2 || *us1 <= 0 || *us2 <= 0) {
+  if (!us1 || *us1 <= 0) {
     return true; // not told
+  }
+  if (!us2 || *us2 <= 0) { // nothing is left for the second of two kernels
+    return row.row.kernels.size() < 2 || *us1 != *row.time.us;
   }
   const double ratio = *row.time.us / (*us1 + *us2);
   return ratio < mostApart && ratio > 1 / mostApart;

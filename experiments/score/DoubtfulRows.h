@@ -14,7 +14,8 @@ namespace kw {
 
 /// Sets ScoredRow::doubtful of fused MoE rows
 /// - whose very time, five digits or more of it, is filed under several token counts of a layer;
-/// - whose time is off the sum of its two kernels' times by more than 15%.
+/// - whose time is off the sum of its two kernels' times by more than 15%, or all told as that of
+///   the first: it is of more than the kernels (sorting, gaps), or was another kernel's.
 void markDoubtful(std::span<ScoredRow> rows, const std::vector<TextTable> &tables);
 
 } // namespace kw

@@ -25,6 +25,8 @@ struct ScoredRow {
 
   MeasuredTime time;     ///< filled in by judgeRows
   bool doubtful = false; ///< no fit learns from it (DoubtfulRows.h, which sets it)
+  /// What gradient boosting without a model says, where a cross-validation asked it.
+  std::optional<double> boostedUs;
   /// "ok", "flagged" (predicted but not counted), "no time", or why not modelled.
   std::string status() const;
   bool counts() const { return modelCase && time.us && time.flags.empty(); }

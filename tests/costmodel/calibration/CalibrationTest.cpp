@@ -65,6 +65,26 @@ TEST(CalibrationTest, EvaluatesTreesAndWidthsByRows) {
   EXPECT_FLOAT_EQ(calibration->correct(caseOf(7)).halfWidth80, 0.4);
 }
 
+TEST(CalibrationTest, AFusedOperatorIsTheSumOfItsKernels) {
+  const auto calibration = parsed(file());
+  ModelCase both = caseOf(2);
+  both.analytic.timeUs = 24;
+  both.parts = {caseOf(2), caseOf(5)};
+  both.parts[1].analytic.timeUs = 16;
+  const Correction c = calibration->correct(both);
+  EXPECT_NEAR(24 * std::exp(c.log), 8 * std::exp(-0.5) + 16 * std::exp(0.25), 1e-6);
+  EXPECT_FLOAT_EQ(c.halfWidth80, 0.2);
+}
+
+TEST(CalibrationTest, AKernelOfAnUnknownGeneratorIsCorrectedAsSuch) {
+  const auto calibration = parsed(file());
+  ModelCase both = caseOf(2);
+  both.analytic.timeUs = 16;
+  both.parts = {caseOf(2), caseOf(2, "new")};
+  EXPECT_NEAR(16 * std::exp(calibration->correct(both).log), 8 * std::exp(-0.5) + 8 * std::exp(0.4),
+              1e-6);
+}
+
 TEST(CalibrationTest, NearRunsCountInTimeAndInterval) {
   Json json = file();
   Json &family = json["families"]["gemm"];

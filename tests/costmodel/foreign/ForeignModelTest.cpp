@@ -89,6 +89,45 @@ TEST(ForeignModel, BothStagesTakeAsLongAsEachAlone) {
               1e-9 * both->analytic.timeUs);
 }
 
+/// Everything that a correction looks at.
+void expectSameCase(const ModelCase &a, const ModelCase &b) {
+  EXPECT_EQ(a.analytic.timeUs, b.analytic.timeUs);
+  EXPECT_EQ(a.analytic.termsUs, b.analytic.termsUs);
+  ASSERT_EQ(a.features.size(), b.features.size());
+  for (std::size_t i = 0; i < a.features.size(); ++i) {
+    EXPECT_TRUE(a.features[i] == b.features[i] ||
+                (std::isnan(a.features[i]) && std::isnan(b.features[i])))
+        << featureNames()[i];
+  }
+  for (const auto category : {&ModelCase::family, &ModelCase::dtype, &ModelCase::generator,
+                              &ModelCase::variant, &ModelCase::kernel, &ModelCase::group}) {
+    EXPECT_EQ(a.*category, b.*category);
+  }
+}
+
+TEST(ForeignModel, PartsAreTheKernelsAsIfAlone) {
+  ForeignModel model;
+  MeasuredRow second = moeRow(2, 64);
+  second.kernels.front().name = "moe_ck2stages_gemm2_256x32x128x256_1x4_TypeCast_v1_F8_F8_B16";
+  const auto both = model.estimate(moeRow(0, 64));
+  ASSERT_TRUE(both);
+  ASSERT_EQ(both->parts.size(), 2U);
+  expectSameCase(both->parts[0], *model.estimate(moeRow(1, 64)));
+  expectSameCase(both->parts[1], *model.estimate(second));
+}
+
+TEST(ForeignModel, OneKernelHasNoParts) {
+  ForeignModel model;
+  MeasuredRow oneStage = moeRow(0, 64);
+  oneStage.moe.oneStage = true;
+  oneStage.kernels.pop_back();
+  for (const MeasuredRow &row : {oneStage, moeRow(1, 64)}) {
+    const auto result = model.estimate(row);
+    ASSERT_TRUE(result);
+    EXPECT_TRUE(result->parts.empty());
+  }
+}
+
 TEST(ForeignModel, HalfTheCusAreNoFaster) {
   ForeignModel model;
   MeasuredRow row = gemmRow("asm_bf16", "_ZN5aiter24bf16gemm_bf16_tn_256x256E", 8192);

@@ -39,6 +39,15 @@ TEST(Baselines, OrigamiCountsWholeTimesteps) {
   EXPECT_NEAR((more - 9900 / 2400.0) / (full - 9900 / 2400.0), 2, 1e-6);
 }
 
+TEST(Baselines, BoostingIsWhatACrossValidationSaid) {
+  const auto all = baselines();
+  const Baseline &boosting = *std::ranges::find(all, "boosting", &Baseline::name);
+  ScoredRow row;
+  EXPECT_FALSE(boosting.us(row));
+  row.boostedUs = 12.5;
+  EXPECT_EQ(boosting.us(row), 12.5);
+}
+
 TEST(Baselines, OrigamiKnowsGfx950Alone) {
   EXPECT_FALSE(baselineUs("origami", "gfx942 4096,4096,512", "256,256,64,1"));
   EXPECT_TRUE(baselineUs("roofline", "gfx942 4096,4096,512", "256,256,64,1"));

@@ -36,8 +36,9 @@ std::vector<bool> doubtful(const std::vector<FusedRow> &fused) {
 }
 
 TEST(DoubtfulRows, OneTimeOfSeveralTokenCounts) {
-  EXPECT_EQ(doubtful({{64, "359.4797", "", ""}, {128, "359.4797", "", ""}, {128, "359.48", "", ""}}),
-            (std::vector{true, true, false}));
+  EXPECT_EQ(
+      doubtful({{64, "359.4797", "", ""}, {128, "359.4797", "", ""}, {128, "359.48", "", ""}}),
+      (std::vector{true, true, false}));
 }
 
 TEST(DoubtfulRows, OneTokenCountMayRepeatATime) {
@@ -56,6 +57,12 @@ TEST(DoubtfulRows, TheSumOfTheKernels) {
                       {256, "80.25", "60", "40"},
                       {512, "100.75", "60", ""}}),
             (std::vector{false, true, true, false}));
+}
+
+TEST(DoubtfulRows, NothingIsLeftForTheSecondKernel) {
+  EXPECT_EQ(
+      doubtful({{64, "100.5", "100.5", ""}, {128, "90.5", "90.5", "0"}, {256, "80.5", "", ""}}),
+      (std::vector{true, true, false}));
 }
 
 TEST(DoubtfulRows, CandidatesAreJudgedOneByOne) {
