@@ -3,15 +3,17 @@
 //
 // Which bytes of an allocation are defined: a bit each. Threads may set neighbours.
 //
-// A page of bits stands for 32 KiB. Once all of these are defined, which is what kernels do to
-// their outputs, the page is given back and a count is left: whole outputs end up with next to
-// nothing.
+// Three levels: a bit a byte, a bit for 512 bytes (a line of words) that are all defined, a bit for
+// 32 KiB (a page of words) that are. Once 2 MiB are defined, which is what kernels do to their
+// outputs, their 64 pages are given back together: whole outputs end up with next to nothing. One
+// page at a time would interrupt the other cores 64 times as often. A bit of an upper level is set
+// once or a few times, so threads that store next to each other seldom meet.
 #pragma once
 
 #include "runtime/emulator/LazyPages.h"
 
 #include <algorithm>
-#include <bit>
+#include <cstdint>
 
 namespace kw {
 
@@ -25,7 +27,7 @@ public:
   bool all(std::uint64_t first, std::uint64_t count) const {
     for (const std::uint64_t end = first + count; first < end;) {
       const Part part(first, end);
-      // In this order: the count is complete before the page goes.
+      // In this order: the page is complete before it goes.
       if ((load(part.word) & part.mask) != part.mask && !isComplete(part.word / wordsPerPage)) {
         return false;
       }
@@ -44,32 +46,34 @@ public:
   }
 
 private:
-  static constexpr std::uint64_t wordsPerPage = LazyPages::pageBytes / 8;
-  static constexpr std::uint32_t completeCount = 64 * wordsPerPage;
+  static constexpr std::uint64_t wordsPerLine = 8, linesPerPage = 64, pagesPerGroup = 64;
+  static constexpr std::uint64_t wordsPerPage = wordsPerLine * linesPerPage;
+  static constexpr std::uint64_t full = ~std::uint64_t{0};
+  static_assert(8 * wordsPerPage == LazyPages::pageBytes);
 
   /// What of [first, end) lies in the word of `first`.
   struct Part {
     Part(std::uint64_t first, std::uint64_t end)
         : word(first / 64), end(std::min(end, 64 * word + 64)),
-          mask((~std::uint64_t{0} >> (64 - (this->end - first))) << first % 64) {}
+          mask((full >> (64 - (this->end - first))) << first % 64) {}
     std::uint64_t word, end, mask;
   };
 
-  std::uint64_t *wordAt(std::uint64_t index) const {
-    return reinterpret_cast<std::uint64_t *>(words.data()) + index;
+  static std::uint64_t *at(const LazyPages &level, std::uint64_t index) {
+    return reinterpret_cast<std::uint64_t *>(level.data()) + index;
   }
-  std::uint32_t *countAt(std::uint64_t page) const {
-    return reinterpret_cast<std::uint32_t *>(counts.data()) + page;
-  }
-  std::uint64_t load(std::uint64_t index) const {
-    return __atomic_load_n(wordAt(index), __ATOMIC_ACQUIRE);
+  std::uint64_t load(std::uint64_t word) const {
+    return __atomic_load_n(at(words, word), __ATOMIC_SEQ_CST);
   }
   bool isComplete(std::uint64_t page) const {
-    return __atomic_load_n(countAt(page), __ATOMIC_ACQUIRE) >= completeCount;
+    return __atomic_load_n(at(lines, page), __ATOMIC_SEQ_CST) == full;
   }
+  bool isLineComplete(std::uint64_t word) const;
   void setPart(std::uint64_t word, std::uint64_t mask) const;
 
-  LazyPages words, counts; ///< of 64 bytes each; of bytes that are set, by page of `words`
+  LazyPages words; ///< a bit a byte
+  LazyPages lines; ///< a word a page: which of its lines are complete
+  LazyPages pages; ///< a word a group: which of its pages are complete
 };
 
 } // namespace kw

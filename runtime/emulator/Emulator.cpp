@@ -258,9 +258,9 @@ private:
     std::vector<Tally> tallies(jobs);
     std::vector<std::thread> threads;
     for (std::uint64_t i = 1; i < jobs; ++i) {
-      threads.emplace_back([&, i] { runIndependent(tallies[i]); });
+      threads.emplace_back([&, i] { runIndependent(tallies[i], jobs); });
     }
-    runIndependent(tallies[0]);
+    runIndependent(tallies[0], jobs);
     for (std::thread &thread : threads) {
       thread.join();
     }
@@ -296,15 +296,41 @@ private:
                 linear);
   }
 
-  void runIndependent(Tally &tally) {
+  /// The next workgroups for a thread: neighbours, which store next to each other, as many as leave
+  /// the threads something to balance with. Few, as they run to the end when a later one has
+  /// failed.
+  struct Range {
+    std::uint64_t begin, end;
+  };
+  Range claim(std::uint64_t jobs) {
+    Range range{next, 0};
+    do {
+      const std::uint64_t left = total - range.begin;
+      range.end = range.begin + std::min({left, 1 + left / (4 * jobs), std::uint64_t{64}});
+    } while (!next.compare_exchange_weak(range.begin, range.end));
+    return range;
+  }
+
+  void runIndependent(Tally &tally, std::uint64_t jobs) {
     Workgroup group(context);
-    for (std::uint64_t i = next++; i < total && !failed; i = next++) {
-      const std::uint64_t linear = orderedOf(i);
-      start(group, linear);
-      while (!group.run(~std::uint64_t{0} >> 1)) {
+    for (Range range = claim(jobs); range.begin < range.end; range = claim(jobs)) {
+      // Those before one that failed run whatever happens: what is reported is the first failure.
+      for (std::uint64_t i = range.begin; i < range.end && i <= failedAt; ++i) {
+        const std::uint64_t linear = orderedOf(i);
+        start(group, linear);
+        while (!group.run(~std::uint64_t{0} >> 1)) {
+        }
+        tally.add(group, linear);
+        if (!group.error.empty() || group.hangs()) {
+          failAt(i);
+        }
       }
-      tally.add(group, linear);
-      failed = failed || !group.error.empty() || group.hangs();
+    }
+  }
+
+  void failAt(std::uint64_t i) {
+    for (std::uint64_t first = failedAt; i < first;) {
+      failedAt.compare_exchange_weak(first, i);
     }
   }
 
@@ -324,6 +350,7 @@ private:
     std::minstd_rand turns(static_cast<std::uint32_t>(context.options.seed) + 1);
     turns.discard(3);
     idle = 0;
+    bool failed = false;
     const std::size_t limit = residentLimit();
     while (tally.error.empty() && !failed && (started < total || !residents.empty())) {
       while (residents.size() < limit && started < total) {
@@ -368,7 +395,8 @@ private:
   std::uint64_t total = 0;
   std::uint64_t idle = 0; ///< instructions since any resident has advanced
   std::atomic<std::uint64_t> next{0};
-  std::atomic<bool> failed{false}; ///< or hangs: no more workgroups
+  /// The first that failed or hangs: none behind it is started any more.
+  std::atomic<std::uint64_t> failedAt{~std::uint64_t{0}};
 };
 
 } // namespace

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/core.h>
+#include <thread>
 
 namespace kw::detail {
 
@@ -173,13 +174,13 @@ std::string describeBefore(const LaunchContext &context, const Record &before, i
                      kernel.text[before.op]);
 }
 
-/// Compares with an earlier access; `stamp` is not 0.
+/// Compares with an earlier access to some of the same bytes.
 void compare(Wave &wave, const Op &op, const GlobalUse &use, int lane, const Allocation &allocation,
              const Dword &dword, std::uint32_t stamp) {
   const AccessLog &log = *wave.group->context.log;
   const bool isUnder = use.rmw && log.at(stamp >> 9).under != 0;
   const Record &before = log.at(isUnder ? log.at(stamp >> 9).under : stamp >> 9);
-  if ((use.atomic && before.atomic) || !overlap(dword.part, stamp & 7)) {
+  if (use.atomic && before.atomic) {
     return;
   }
   if (use.rmw && !before.writes) {
@@ -201,14 +202,6 @@ void compare(Wave &wave, const Op &op, const GlobalUse &use, int lane, const All
   }
   wave.report(FindingKind::globalRace, op, lane, std::move(text));
 }
-
-std::uint32_t exchange(std::uint32_t &at, std::uint32_t value, bool parallel) {
-  if (parallel) {
-    return __atomic_exchange_n(&at, value, __ATOMIC_SEQ_CST);
-  }
-  return std::exchange(at, value);
-}
-std::uint32_t load(const std::uint32_t &at) { return __atomic_load_n(&at, __ATOMIC_SEQ_CST); }
 
 /// An atomic continues the release that it finds; it takes part in it if it returns.
 std::uint32_t meet(Wave &wave, const GlobalUse &use, std::uint32_t record, std::uint32_t stamp) {
@@ -288,46 +281,82 @@ std::uint32_t AccessLog::addReleased(ClockRef clock) {
   return static_cast<std::uint32_t>(clocks.size() - 1);
 }
 
+bool AccessLog::StampLock::hold(const Allocation &allocation, std::uint64_t dword) {
+  if (!log.parallel) {
+    return false;
+  }
+  const std::uint64_t stretch =
+      (allocation.base >> GlobalMemory::slotBits) * 0x9e3779b1 + dword / dwordsOfStretch;
+  std::atomic_flag *wanted = &log.locks[stretch % log.locks.size()].isHeld;
+  if (wanted == held) {
+    return false;
+  }
+  release();
+  for (unsigned tries = 1; wanted->test_and_set(std::memory_order_acquire); ++tries) {
+    if (tries % 64 == 0) {
+      std::this_thread::yield();
+    }
+  }
+  held = wanted;
+  return true;
+}
+
+void AccessLog::StampLock::release() {
+  if (held) {
+    held->clear(std::memory_order_release);
+    held = nullptr;
+  }
+}
+
 void noteGlobal(Wave &wave, const Op &op, const GlobalUse &use, int lane,
                 const Allocation &allocation, std::uint64_t offset, unsigned count,
-                const std::uint8_t *data) {
+                AccessLog::StampLock &lock, const std::uint8_t *data) {
   Stamps &stamps = *allocation.stamps;
-  const bool parallel = wave.group->context.log->parallel;
   const std::uint32_t record = recordOf(wave, op, use);
   if (use.writes && !stamps.written.load(std::memory_order_relaxed)) {
     stamps.written = true;
   }
   forEachDword(offset, count, [&](const Dword &dword) {
     std::uint32_t &writer = stamps.writers[dword.index];
+    if (lock.hold(allocation, dword.index) && use.writes) {
+      // Writes: a page that is read first is mapped twice, which interrupts the other cores.
+      __atomic_fetch_or(&writer, 0, __ATOMIC_RELAXED);
+    }
+    const std::uint32_t before = writer;
+    const auto meets = [&](std::uint32_t stamp) {
+      return stamp != 0 && overlap(dword.part, stamp & 7);
+    };
     if (!use.writes) {
       if (stamps.readers && !use.atomic) {
-        exchange(stamps.readers[dword.index], makeStamp(record, lane, dword.part), parallel);
+        stamps.readers[dword.index] = makeStamp(record, lane, dword.part);
       }
-      if (const std::uint32_t before = load(writer)) {
+      if (meets(before)) {
         compare(wave, op, use, lane, allocation, dword, before);
-        if (use.acquires) {
-          meet(wave, use, record, before);
-        }
+      }
+      if (before != 0 && use.acquires) {
+        meet(wave, use, record, before);
       }
       return;
     }
     std::uint32_t own = record;
-    if (const std::uint32_t before = use.rmw ? writer : 0; before != 0) {
+    if (use.rmw && before != 0) {
       own = meet(wave, use, record, before);
       if (own == record && !use.releases) {
         own = recordOf(wave, op, use, storeUnder(*wave.group->context.log, before));
       }
       wave.order.guesses.erase(allocation.base + 4 * dword.index);
     }
-    const std::uint32_t before = exchange(writer, makeStamp(own, lane, dword.part), parallel);
-    const bool same = data && std::memcmp(data + (dword.from - offset),
-                                          allocation.host + dword.from, dword.to - dword.from) == 0;
-    if (before != 0 && !same) {
-      compare(wave, op, use, lane, allocation, dword, before);
+    writer = makeStamp(own, lane, dword.part);
+    const std::uint32_t reader = stamps.readers ? stamps.readers[dword.index] : 0;
+    if ((!meets(before) && !meets(reader)) ||
+        (data && std::memcmp(data + (dword.from - offset), allocation.host + dword.from,
+                             dword.to - dword.from) == 0)) {
+      return;
     }
-    if (const std::uint32_t reader = stamps.readers ? load(stamps.readers[dword.index]) : 0;
-        reader != 0 && !same) {
-      compare(wave, op, use, lane, allocation, dword, reader);
+    for (const std::uint32_t earlier : {before, reader}) {
+      if (meets(earlier)) {
+        compare(wave, op, use, lane, allocation, dword, earlier);
+      }
     }
   });
 }

@@ -103,6 +103,24 @@ public:
     return (*chunks[index / chunkSize])[index % chunkSize];
   }
   std::uint32_t addReleased(ClockRef clock);
+
+  /// One thread at a time uses the stamps of a stretch of an allocation. Where workgroups run in
+  /// one thread it does nothing.
+  class StampLock {
+  public:
+    explicit StampLock(AccessLog &log) : log(log) {}
+    ~StampLock() { release(); }
+    StampLock(const StampLock &) = delete;
+    StampLock &operator=(const StampLock &) = delete;
+    /// Holds the stretch around a dword, and no other. True: it didn't before.
+    bool hold(const GlobalMemory::Allocation &allocation, std::uint64_t dword);
+
+  private:
+    void release();
+    AccessLog &log;
+    std::atomic_flag *held = nullptr;
+  };
+
   const ClockRef &released(const Record &record) const { return clocks[record.released]; }
 
   const bool parallel; ///< workgroups run in several threads
@@ -114,13 +132,20 @@ private:
   std::uint32_t used = 0;
   std::deque<ClockRef> clocks{nullptr};
   std::mutex mutex;
+  /// Stretches share locks by chance; each lock has a cache line.
+  static constexpr std::uint64_t dwordsOfStretch = 64;
+  struct alignas(64) Lock {
+    std::atomic_flag isHeld;
+  };
+  std::array<Lock, 512> locks;
 };
 
 /// Strict: notes that `count` bytes at `offset` of an allocation are used by one lane, before the
 /// data moves; reports races. `data`: what a store writes (the same bytes as before are no race).
+/// `lock`: of the launch's log; kept from lane to lane.
 void noteGlobal(Wave &wave, const Op &op, const GlobalUse &use, int lane,
                 const GlobalMemory::Allocation &allocation, std::uint64_t offset, unsigned count,
-                const std::uint8_t *data = nullptr);
+                AccessLog::StampLock &lock, const std::uint8_t *data = nullptr);
 
 /// Whether noteGlobal has anything to do for an allocation.
 inline bool isTracked(const GlobalMemory::Allocation &allocation, const GlobalUse &use) {

@@ -70,8 +70,8 @@ LazyPages::~LazyPages() {
   }
 }
 
-void LazyPages::forget(std::size_t index) const {
-  madvise(pages + index * pageBytes, pageBytes, MADV_DONTNEED);
+void LazyPages::forget(std::size_t first, std::size_t count) const {
+  madvise(pages + first * pageBytes, count * pageBytes, MADV_DONTNEED);
 }
 
 } // namespace kw

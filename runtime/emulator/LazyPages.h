@@ -22,8 +22,9 @@ public:
   LazyPages &operator=(LazyPages &&other) noexcept;
   ~LazyPages();
   std::uint8_t *data() const { return pages; }
-  /// Page `index` is zero again and costs nothing. Threads may be reading it.
-  void forget(std::size_t index) const;
+  /// `count` pages from page `first` on are zero again and cost nothing. Threads may be reading
+  /// them.
+  void forget(std::size_t first, std::size_t count) const;
 
 private:
   std::uint8_t *pages = nullptr;

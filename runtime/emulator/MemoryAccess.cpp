@@ -8,6 +8,14 @@
 
 namespace kw::detail {
 
+void GlobalSpan::note(Wave &wave, const Op &op, int lane, unsigned count,
+                      const std::uint8_t *data) const {
+  if (wave.strict() && isTracked(*allocation, op.use)) {
+    AccessLog::StampLock lock(*wave.group->context.log);
+    noteGlobal(wave, op, op.use, lane, *allocation, at(), count, lock, data);
+  }
+}
+
 GlobalSpan globalSpan(Wave &wave, const Op &op, int lane, std::uint64_t address,
                       std::uint64_t count, bool write) {
   GlobalMemory &memory = *wave.group->context.memory;

@@ -20,11 +20,7 @@ struct GlobalSpan {
 
   /// Strict: for the check of races, before the data moves.
   void note(Wave &wave, const Op &op, int lane, unsigned count,
-            const std::uint8_t *data = nullptr) const {
-    if (wave.strict() && isTracked(*allocation, op.use)) {
-      noteGlobal(wave, op, op.use, lane, *allocation, at(), count, data);
-    }
-  }
+            const std::uint8_t *data = nullptr) const;
 
   bool isInitialised(std::size_t offset, std::size_t count) const {
     return !allocation->initialised || allocation->initialised.all(at() + offset, count);

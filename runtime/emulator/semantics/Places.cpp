@@ -160,13 +160,14 @@ void noteTogether(Wave &wave, const Op &op, const Together &together, unsigned c
   if (!wave.strict() || !isTracked(*together.allocation, op.use)) {
     return;
   }
+  AccessLog::StampLock lock(*wave.group->context.log);
   u32 words[4];
   for (int l = 0; l < laneCount; ++l) {
     for (unsigned word = 0; data && word < count / 4; ++word) {
       words[word] = data[word][l];
     }
     noteGlobal(wave, op, op.use, l, *together.allocation, together.first + together.offset[l],
-               count, data ? reinterpret_cast<const u8 *>(words) : nullptr);
+               count, lock, data ? reinterpret_cast<const u8 *>(words) : nullptr);
   }
 }
 

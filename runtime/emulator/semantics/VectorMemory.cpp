@@ -29,6 +29,47 @@ u64 initialisedLanes(const Together &together, unsigned count) {
   return defined;
 }
 
+void markInitialised(const Together &together, unsigned count) {
+  const ByteFlags &initialised = together.allocation->initialised;
+  if (!initialised) {
+    return;
+  }
+  // Lanes that follow each other at once.
+  for (int l = 0; l < laneCount;) {
+    const u32 begin = together.offset[l];
+    u32 end = begin;
+    while (l < laneCount && together.offset[l] == end) {
+      end += count;
+      ++l;
+    }
+    initialised.set(together.first + begin, end - begin);
+  }
+}
+
+/// All lanes at once, whatever is stored of the registers.
+void storeTogether(Wave &wave, const Op &op, const Together &together) {
+  const unsigned count = op.accessBytes;
+  const int first = op.source[3].reg;
+  if (op.memoryType == MemoryType::dwords) {
+    noteTogether(wave, op, together, count, &wave.vgpr[first]);
+    laneCopies().scatter(&wave.vgpr[first], together.host, together.offset,
+                         static_cast<int>(count / 4));
+  } else {
+    const bool tracked = wave.strict() && isTracked(*together.allocation, op.use);
+    AccessLog::StampLock lock(*wave.group->context.log);
+    u8 bytes[16];
+    for (int l = 0; l < laneCount; ++l) {
+      takeStored(wave, op, first, l, bytes, count);
+      if (tracked) {
+        noteGlobal(wave, op, op.use, l, *together.allocation, together.first + together.offset[l],
+                   count, lock, bytes);
+      }
+      std::memcpy(together.host + together.offset[l], bytes, count);
+    }
+  }
+  markInitialised(together, count);
+}
+
 void loadPlaces(Wave &wave, const Op &op, const Places &places) {
   const unsigned count = op.accessBytes;
   const int first = op.result[0].reg, words = static_cast<int>(std::max(1u, count / 4));
@@ -62,17 +103,9 @@ void storePlaces(Wave &wave, const Op &op, const Places &places) {
       reportUndefined(wave, op, op.source[3], bad, "the stored value");
     }
   }
-  Together together;
-  if (op.memoryType == MemoryType::dwords && liesTogether(wave, places, count, together) &&
-      !together.allocation->readOnly) {
-    noteTogether(wave, op, together, count, &wave.vgpr[first]);
-    laneCopies().scatter(&wave.vgpr[first], together.host, together.offset,
-                         static_cast<int>(count / 4));
-    if (const ByteFlags &initialised = together.allocation->initialised) {
-      for (int l = 0; l < laneCount; ++l) {
-        initialised.set(together.first + together.offset[l], count);
-      }
-    }
+  if (Together together;
+      liesTogether(wave, places, count, together) && !together.allocation->readOnly) {
+    storeTogether(wave, op, together);
     return;
   }
   u8 bytes[16];

@@ -10,6 +10,8 @@
 namespace kw {
 namespace {
 
+constexpr std::uint64_t group = 2 << 20; ///< bytes whose flags are given back together
+
 TEST(ByteFlags, AreAsSet) {
   constexpr std::uint64_t bytes = 100'000; // three pages of 32 KiB and a part
   const auto flags = ByteFlags::reserve(bytes);
@@ -34,7 +36,7 @@ TEST(ByteFlags, AreAsSet) {
 }
 
 TEST(ByteFlags, CompletePagesStayComplete) {
-  constexpr std::uint64_t bytes = 4 * 32768;
+  constexpr std::uint64_t bytes = 2 * group;
   const auto flags = ByteFlags::reserve(bytes);
   flags->set(0, bytes - 1);
   EXPECT_TRUE(flags->all(0, bytes - 1));
@@ -44,8 +46,9 @@ TEST(ByteFlags, CompletePagesStayComplete) {
   EXPECT_TRUE(flags->all(0, bytes));
 }
 
+// The last byte of a word, a line, a page, a group and of all may be any thread's.
 TEST(ByteFlags, ThreadsMaySetNeighbours) {
-  constexpr std::uint64_t bytes = 4 * 32768;
+  constexpr std::uint64_t bytes = 2 * group + 40'000;
   const auto flags = ByteFlags::reserve(bytes);
   std::vector<std::thread> threads;
   for (std::uint64_t first = 0; first < 4; ++first) {

@@ -221,6 +221,36 @@ TEST(Control, AHangEndsTheLaunch) {
   }
 }
 
+// Threads take several workgroups at once: another one may have failed before the first that does.
+TEST(Control, TheFirstFailureIsReportedWhateverTheJobs) {
+  const auto trialOf = [](const std::string &first, const std::string &later, int jobs) {
+    Trial trial{.text = {.body = std::string(prologue) + R"(
+        s_lshl_b32 s10, s2, 8
+        v_add_u32 v1, s10, v1
+        v_mov_b32 v2, s2
+        global_store_dword v1, v2, s[6:7]
+        s_cmp_eq_u32 s2, 40
+        s_cbranch_scc1 .Lfirst
+        s_cmp_lt_u32 s2, 60
+        s_cbranch_scc1 .Ldone
+        )" + later + "\n.Lfirst:\n" +
+                                 first + "\n.Ldone:"},
+                .outBytes = 4 * 64 * 600,
+                .launch = {.grid = {600, 1, 1}, .block = {64, 1, 1}},
+                .options = {.jobs = jobs, .instructionBudget = 100'000}};
+    return trial.run();
+  };
+  for (const int jobs : {1, 2, 3, 7}) {
+    const Trial hang = trialOf(".La:\n s_branch .La", ".Lb:\n s_branch .Lb", jobs);
+    ASSERT_EQ(hang.result.findings.size(), 1u) << hang.findings();
+    EXPECT_EQ(hang.result.findings[0].kind, FindingKind::hang);
+    EXPECT_EQ(hang.result.findings[0].workgroup[0], 40u);
+    const Trial unknown =
+        trialOf("v_screen_partition_4se_b32 v0, v1", "v_screen_partition_4se_b32 v1, v0", jobs);
+    EXPECT_NE(unknown.error.find("at 0x40"), std::string::npos) << unknown.error;
+  }
+}
+
 TEST(Control, UnknownInstructionIsNamedWithItsNeighbourhood) {
   Trial trial{.text = {.body = "s_nop 3\n v_screen_partition_4se_b32 v0, v1\n s_nop 4"}};
   trial.run();
