@@ -3,6 +3,7 @@
 #include "experiments/score/DoubtfulRows.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <map>
 #include <set>
@@ -48,7 +49,43 @@ bool isItsSum(const ScoredRow &row, const TextTable &table) {
   return ratio < mostApart && ratio > 1 / mostApart;
 }
 
+/// Least sum of |factor x estimate / time - 1| over the rows.
+double leastError(const std::vector<const ScoredRow *> &rows) {
+  const auto ratio = [](const ScoredRow &row) {
+    return row.modelCase->analytic.timeUs / *row.time.us;
+  };
+  // A sum of such kinks is least at one of them.
+  double least = double(rows.size());
+  for (const ScoredRow *at : rows) {
+    double sum = 0;
+    for (const ScoredRow *row : rows) {
+      sum += std::abs(ratio(*row) / ratio(*at) - 1);
+    }
+    least = std::min(least, sum);
+  }
+  return least;
+}
+
 } // namespace
+
+DoubtfulErrors doubtfulErrors(std::span<const ScoredRow> rows) {
+  std::map<std::string, std::vector<const ScoredRow *>> ofTime;
+  DoubtfulErrors errors;
+  for (const ScoredRow &row : rows) {
+    if (row.doubtful && row.counts()) {
+      ofTime[timeKey(row)].push_back(&row);
+      errors.rows += 1;
+      errors.mape += std::abs(row.error());
+    }
+  }
+  for (const auto &[time, same] : ofTime) {
+    errors.bestFactorMape += leastError(same);
+  }
+  const auto count = double(std::max<std::size_t>(1, errors.rows));
+  errors.mape /= count;
+  errors.bestFactorMape /= count;
+  return errors;
+}
 
 void markDoubtful(std::span<ScoredRow> rows, const std::vector<TextTable> &tables) {
   std::map<std::string, std::set<std::int64_t>> tokensOfTime;

@@ -18,4 +18,15 @@ namespace kw {
 ///   the first: it is of more than the kernels (sorting, gaps), or was another kernel's.
 void markDoubtful(std::span<ScoredRow> rows, const std::vector<TextTable> &tables);
 
+/// How far doubtful rows can be told at all.
+struct DoubtfulErrors {
+  std::size_t rows = 0;
+  double mape = 0; ///< of the predictions
+  /// Of the estimate (without residual) times a factor for each time of a layer, the best there is:
+  /// what is left where one time stands for several token counts.
+  double bestFactorMape = 0;
+};
+/// Of those rows that count and are marked.
+DoubtfulErrors doubtfulErrors(std::span<const ScoredRow> rows);
+
 } // namespace kw

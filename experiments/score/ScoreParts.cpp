@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "experiments/score/ScoreParts.h"
 
+#include "experiments/score/DoubtfulRows.h"
 #include "experiments/score/ScoreReport.h"
 #include "experiments/score/ScoreText.h"
 
@@ -51,7 +52,12 @@ Json scorePartsJson(std::span<const ScoredRow> rows, const std::vector<TextTable
     std::ranges::copy_if(rows, std::back_inserter(own),
                          [&](const ScoredRow &row) { return part.has(row, tables[row.file]); });
     if (!own.empty()) {
-      json[std::string(part.name)] = scoreJson(own, seconds, seed);
+      Json &score = json[std::string(part.name)] = scoreJson(own, seconds, seed);
+      if (const DoubtfulErrors doubtful = doubtfulErrors(own); doubtful.rows > 0) {
+        score["doubtful"] = {{"rows", doubtful.rows},
+                             {"mape", doubtful.mape},
+                             {"best_factor_mape", doubtful.bestFactorMape}};
+      }
     }
   }
   return json;

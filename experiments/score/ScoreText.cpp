@@ -93,6 +93,13 @@ std::string scoreText(const Json &score) {
   text += fmt::format("{} rows, {} modelled, {} counted, by weight shape {}\n",
                       score["rows"].get<std::size_t>(), score["modelled"].get<std::size_t>(),
                       score["counted"].get<std::size_t>(), percent(score["mape_by_weight_shape"]));
+  if (score.contains("doubtful")) {
+    const Json &doubtful = score["doubtful"];
+    text += fmt::format("{} doubtful rows: off by {}; by {} if the best factor for each of their "
+                        "times were known\n",
+                        doubtful["rows"].get<std::size_t>(), percent(doubtful["mape"]),
+                        percent(doubtful["best_factor_mape"]));
+  }
   const Json &ranking = score["ranking"];
   if (ranking["groups"].get<std::size_t>() > 0) {
     text += fmt::format("ranking of {} groups: top-1 regret {} (random {}), top-5 {}, tau {:.2f}\n",

@@ -65,6 +65,31 @@ TEST(DoubtfulRows, NothingIsLeftForTheSecondKernel) {
       (std::vector{true, true, false}));
 }
 
+ScoredRow rowOf(std::int64_t interDim, double estimate, double predicted, double us) {
+  ScoredRow row;
+  row.row.moe.interDim = interDim;
+  row.modelCase.emplace().analytic.timeUs = estimate;
+  row.predictedUs = predicted;
+  row.time.us = us;
+  row.doubtful = true;
+  return row;
+}
+
+TEST(DoubtfulRows, WhatTheBestFactorOfEachTimeLeaves) {
+  // One time of three sizes: a factor of 4 is right for two of them, the third is then 2 x too
+  // slow.
+  std::vector<ScoredRow> rows{rowOf(1, 10, 20, 40), rowOf(1, 10, 40, 40), rowOf(1, 20, 40, 40),
+                              rowOf(2, 5, 30, 40)}; // its own layer: any factor
+  const DoubtfulErrors errors = doubtfulErrors(rows);
+  EXPECT_EQ(errors.rows, 4U);
+  EXPECT_NEAR(errors.mape, (0.5 + 0.25) / 4, 1e-12);
+  EXPECT_NEAR(errors.bestFactorMape, 1.0 / 4, 1e-12);
+  for (ScoredRow &row : rows) {
+    row.doubtful = false;
+  }
+  EXPECT_EQ(doubtfulErrors(rows).rows, 0U);
+}
+
 TEST(DoubtfulRows, CandidatesAreJudgedOneByOne) {
   const auto table = TextTable::parse("gfx,token,model_dim,inter_dim,expert,topk,act,dtype_a,"
                                       "dtype_w,q_type,g1u1,block_m,kind,stage,kernel,fam,us\n"
