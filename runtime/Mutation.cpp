@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstring>
 #include <fmt/format.h>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
@@ -306,9 +307,16 @@ Expected<MutationReport> mutate(const CodeObject &object, const MutationOptions 
   report.original = std::move(*original);
   report.mutants.resize(count);
   std::atomic<std::size_t> next{0};
+  std::mutex telling;
+  std::size_t done = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < count; i = next++) {
       report.mutants[i] = trial.judge(chosen[i]);
+      const std::lock_guard lock(telling);
+      ++done;
+      if (options.progress) {
+        options.progress(done, count);
+      }
     }
   };
   std::vector<std::thread> others;

@@ -66,6 +66,8 @@ struct MutationOptions {
   std::uint64_t seed = 0;
   int jobs = 1;
   std::size_t limit = 0; ///< mutants, evenly spread over all; 0: all of them
+  /// After each mutant, one call at a time, from any thread; empty: nobody asks.
+  std::function<void(std::size_t done, std::size_t all)> progress = {};
 };
 
 /// `run` runs an object from fresh buffers; called from several threads.

@@ -13,6 +13,7 @@
 #include "codegen/kernels/OperandAccess.h"
 #include "ir/plans/GemmResult.h"
 #include "ir/plans/GemmSplit.h"
+#include "ir/rules/Registers.h"
 
 #include <algorithm>
 #include <cassert>
@@ -47,8 +48,7 @@ public:
   }
 
   void emit() {
-    m = tiles.narrow(shell.argument("m"));
-    tilesM = tiles.div(tiles.add(m, schedule.tiling.m - 1), schedule.tiling.m);
+    findRows();
     if (launch.mapping.isStream()) {
       walkStream();
     } else if (launch.mapping.walkers > 0) {
@@ -62,9 +62,9 @@ public:
 private:
   /// A persistent workgroup: tile after tile, at least one (ir/WorkgroupMapping.h tileNumber).
   void walk() {
-    Value all = tiles.mul(tilesM, launch.mapping.tilesN);
     auto [turn, id] = beginTurns(tiles.workgroupIndex());
     emitTile(id);
+    Value all = tiles.mul(tilesM, launch.mapping.tilesN);
     Value next = tiles.add(id, launch.mapping.walkers);
     endTurns(turn, next, tiles.lessThan(next, all));
   }
@@ -75,13 +75,20 @@ private:
     LLVM::BrOp::create(tiles.builder, tiles.loc, first, turn);
     Value number = turn->addArgument(first.getType(), tiles.loc);
     tiles.builder.setInsertionPointToEnd(turn);
-    item.index = again(item.index, "=v,0");
-    for (const KernelArgument &size : interface.arguments) {
-      if (size.kind != KernelArgument::Kind::pointer) {
-        shell.replaceArgument(size.name, again(shell.argument(size.name), "=s,0"));
-      }
-    }
+    item.index = tiles.again(item.index, "v");
+    shell.rereadArguments();
+    findRows();
     return {turn, number};
+  }
+
+  /// Behind the steps: of a turn's tile only its number is kept over them.
+  void findTileAgain() {
+    shell.rereadArguments();
+    findRows();
+    tileRow = tiles.again(tileRow, "s");
+    tileColumn = tiles.again(tileColumn, "s");
+    batch = batch ? tiles.again(batch, "s") : batch;
+    findExtent();
   }
 
   void endTurns(Block *turn, Value next, Value more) {
@@ -94,9 +101,9 @@ private:
   /// its own steps (a whole tile), or the sums of all parts where it is the last to leave one.
   void walkStream() {
     OpBuilder &builder = tiles.builder;
-    StreamWalk stream(tiles, launch.mapping, tilesM, tiles.narrow(shell.argument("batch")));
-    auto [turn, step] = beginTurns(stream.begin);
-    const StreamPiece piece = stream.pieceAt(step);
+    const StreamShare share = stream().share();
+    auto [turn, step] = beginTurns(share.begin);
+    const StreamPiece piece = stream().pieceAt(step, share.end);
     findPiece(piece);
     OperandAccess a = operand(TileOperand::a);
     OperandAccess b = operand(TileOperand::b);
@@ -108,31 +115,43 @@ private:
     Value isPart = tiles.lessThan(piece.steps, tiles.constant(launch.mapping.sharedSteps));
     LLVM::CondBrOp::create(builder, tiles.loc, isPart, parts, ValueRange{}, finish, results);
     builder.setInsertionPointToEnd(parts);
-    auto [first, last] = stream.ownersOf(piece.place);
-    const StreamPlace place{first, stream.position, last, next};
-    std::vector<Value> sums = reduceParts(shell, schedule, item, place, results);
+    const StreamPlace place = findPart(step, next);
+    std::vector<Value> sums = reduceParts(shell, schedule, item, place, vgprsForParts(), results);
     LLVM::BrOp::create(builder, tiles.loc, sums, finish);
     builder.setInsertionPointToEnd(finish);
     const bool agpr = schedule.accumulator == AccumulatorFile::agpr;
     for (auto [result, argument] : llvm::zip(results, finish->getArguments())) {
       result = agpr ? tiles.pinAccumulator(argument, agpr) : argument;
     }
+    findTileAgain();
     storeResult(a.layout(), b.layout(), results, /*slices=*/{});
     LLVM::BrOp::create(builder, tiles.loc, ValueRange{}, next);
     builder.setInsertionPointToEnd(next);
     leaveRows(); // all waves meet, whether they stored or not
     Value following = tiles.add(step, piece.steps);
-    endTurns(turn, following, tiles.lessThan(following, stream.end));
+    endTurns(turn, following, tiles.lessThan(following, share.end));
   }
 
-  /// The same value as far as LLVM cannot tell: what follows from it is computed here, not kept in
-  /// registers from turn to turn.
-  Value again(Value value, llvm::StringRef registers) {
-    return LLVM::InlineAsmOp::create(tiles.builder, tiles.loc, value.getType(), value, "; turn",
-                                     registers, /*has_side_effects=*/true, /*is_align_stack=*/false,
-                                     LLVM::tailcallkind::TailCallKind::None,
-                                     /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr)
-        .getRes();
+  StreamWalk stream() {
+    return {tiles, launch.mapping, tilesM, tiles.narrow(shell.argument("batch"))};
+  }
+
+  /// Computed anew: a workgroup has two parts at most.
+  StreamPlace findPart(Value step, Block *next) {
+    shell.rereadArguments();
+    findRows();
+    StreamWalk walk = stream();
+    Value place = tiles.div(tiles.again(step, "s"), launch.mapping.sharedSteps);
+    auto [first, last] = walk.ownersOf(place);
+    return {first, walk.share().position, last, next};
+  }
+
+  /// What the rule of registers grants beside addresses and accumulators.
+  int vgprsForParts() const {
+    const RegisterUse &use = launch.registers;
+    const int waves = residentWaves(schedule, request.target);
+    return registerBudget(use, waves, request.target).vgpr - use.addresses -
+           (use.accumulatorsInAgpr ? 0 : use.accumulators);
   }
 
   void emitTile(Value id) {
@@ -140,6 +159,9 @@ private:
     OperandAccess a = operand(TileOperand::a);
     OperandAccess b = operand(TileOperand::b);
     std::vector<Value> results = runSteps(a, b);
+    if (launch.mapping.walkers > 0) {
+      findTileAgain();
+    }
     Value slices;
     if (schedule.tiling.wavesK > 1) {
       slices = shell.makeLds("slices", sliceBytes(schedule));
@@ -225,6 +247,11 @@ private:
   }
 
   Value batchIndex() { return batch ? batch : tiles.batchIndex(); }
+
+  void findRows() {
+    m = tiles.narrow(shell.argument("m"));
+    tilesM = tiles.div(tiles.add(m, schedule.tiling.m - 1), schedule.tiling.m);
+  }
 
   void findExtent() {
     firstRow = tiles.mul(tileRow, schedule.tiling.m);
@@ -408,7 +435,7 @@ private:
     const bool inAgprs = schedule.accumulator == AccumulatorFile::agpr && !split && !slices;
     const auto accumulator = [&](int row, int column) {
       Value fragment = results[static_cast<std::size_t>(row * b.fragments + column)];
-      return inAgprs ? again(fragment, "=a,0") : fragment;
+      return inAgprs ? tiles.again(fragment, "a") : fragment;
     };
     if (!rows) {
       emitResult(shell, gemm, target, fragments, item, accumulator);

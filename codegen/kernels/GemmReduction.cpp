@@ -232,9 +232,10 @@ private:
 class StreamReducer {
 public:
   StreamReducer(KernelShell &shell, const GemmSchedule &schedule, const WorkItem &item,
-                const StreamPlace &place, const std::vector<Value> &accumulators)
+                const StreamPlace &place, const PartialGroup &group,
+                const std::vector<Value> &accumulators)
       : tiles(shell.tiles), agpr(schedule.accumulator == AccumulatorFile::agpr), place(place),
-        others(tiles.sub(place.last, place.first)),
+        group(group), others(tiles.sub(place.last, place.first)),
         partial(shell, schedule, item, accumulators, baseOf(shell, schedule, place),
                 bytesOf(schedule), place.first) {}
 
@@ -274,10 +275,9 @@ private:
 
   /// Some fragments after others, so that sums of AGPRs don't all need a VGPR at once.
   std::vector<Value> addInOrder() {
-    constexpr int quadsAtOnce = 32;
     std::vector<Value> sums;
-    for (int first = 0; first < partial.quads; first += quadsAtOnce) {
-      addQuads(first, std::min(partial.quads, first + quadsAtOnce), sums);
+    for (int first = 0; first < partial.quads; first += group.quads) {
+      addQuads(first, std::min(partial.quads, first + group.quads), sums);
     }
     return sums;
   }
@@ -301,7 +301,9 @@ private:
     Value done = tiles.lessThan(others, carried[0]);
     LLVM::CondBrOp::create(builder, tiles.loc, done, after, ValueRange{}, loop, carried);
     builder.setInsertionPointToEnd(after);
-    sums.insert(sums.end(), carried.begin() + 1, carried.end());
+    for (Value sum : llvm::drop_begin(carried)) {
+      sums.push_back(agpr ? tiles.pinAccumulator(sum, agpr) : sum);
+    }
   }
 
   /// Groups of loads, the next one under way while one is added. `carried`: part, then sums of the
@@ -315,9 +317,10 @@ private:
         loaded.push_back(partial.load(part, first + static_cast<int>(loaded.size())));
       }
     };
+    const auto together = static_cast<std::size_t>(std::max(1, group.inFlight / 2));
     for (std::size_t i = 0; i < count; ++i) {
-      if (i % partialLoads == 0) {
-        loadUpTo(i + 2 * partialLoads);
+      if (i % together == 0) {
+        loadUpTo(i + 2 * together);
       }
       carried[i + 1] = LLVM::FAddOp::create(tiles.builder, tiles.loc, carried[i + 1], loaded[i]);
     }
@@ -334,6 +337,7 @@ private:
   TileBuilder &tiles;
   bool agpr;
   const StreamPlace &place;
+  PartialGroup group;
   Value others; ///< parts besides one
   PartialSums partial;
 };
@@ -408,9 +412,10 @@ std::vector<Value> reduceSplits(KernelShell &shell, const GemmSchedule &schedule
 }
 
 std::vector<Value> reduceParts(KernelShell &shell, const GemmSchedule &schedule,
-                               const WorkItem &item, const StreamPlace &place,
+                               const WorkItem &item, const StreamPlace &place, int vgprs,
                                const std::vector<Value> &accumulators) {
-  return StreamReducer(shell, schedule, item, place, accumulators).run();
+  const PartialGroup group = partialGroup(schedule, vgprs);
+  return StreamReducer(shell, schedule, item, place, group, accumulators).run();
 }
 
 } // namespace kw

@@ -35,9 +35,10 @@ std::vector<mlir::Value> reduceSplits(KernelShell &shell, const GemmSchedule &sc
                                       const std::vector<mlir::Value> &accumulators);
 
 /// The same for a part of a tile in a stream-K grid, but other waves go on with `place.next`.
-/// Returns the sums in the accumulators' registers.
+/// Returns the sums in the accumulators' registers. `vgprs`: that are free beside addresses and
+/// accumulators.
 std::vector<mlir::Value> reduceParts(KernelShell &shell, const GemmSchedule &schedule,
-                                     const WorkItem &item, const StreamPlace &place,
+                                     const WorkItem &item, const StreamPlace &place, int vgprs,
                                      const std::vector<mlir::Value> &accumulators);
 
 } // namespace kw

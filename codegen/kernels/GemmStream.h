@@ -10,6 +10,11 @@
 
 namespace kw {
 
+/// A workgroup's steps of the line.
+struct StreamShare {
+  mlir::Value position, begin, end;
+};
+
 /// A part of a tile, or a whole one.
 struct StreamPiece {
   mlir::Value place;     ///< of the tile
@@ -23,20 +28,23 @@ public:
   StreamWalk(TileBuilder &tiles, const WorkgroupMapping &mapping, mlir::Value tilesM,
              mlir::Value batches);
 
-  mlir::Value begin, end; ///< the workgroup's steps of the line
-  mlir::Value position;
-
-  /// The piece that begins with `step` of the line.
-  StreamPiece pieceAt(mlir::Value step);
+  StreamShare share();
+  /// The piece that begins with `step` of the line, in a share up to `end`.
+  StreamPiece pieceAt(mlir::Value step, mlir::Value end);
   /// First and last position that have a part of the tile at `place`.
   std::pair<mlir::Value, mlir::Value> ownersOf(mlir::Value place);
 
 private:
-  mlir::Value ownerOf(mlir::Value step);
+  /// Every workgroup has `base` steps, the first `rest` of them one more.
+  struct Division {
+    mlir::Value workgroups, base, rest;
+  };
+  Division divide();
+  mlir::Value ownerOf(mlir::Value step, const Division &division);
 
   TileBuilder &tiles;
   const WorkgroupMapping &mapping;
-  mlir::Value tilesM, tilesOfBatch, base, rest;
+  mlir::Value tilesM, tilesOfBatch, batches;
 };
 
 } // namespace kw

@@ -14,7 +14,7 @@ namespace kw {
 namespace {
 
 constexpr int ldsAlignment = 16; // of the widest access; the plan counts no more padding
-constexpr unsigned ldsAddressSpace = 3;
+constexpr unsigned ldsAddressSpace = 3, constantAddressSpace = 4;
 
 /// What the kernels never ask for. Without these LLVM would pass eight more scalar registers and
 /// 256 bytes of implicit arguments.
@@ -40,6 +40,11 @@ Type argumentType(MLIRContext *context, KernelArgument::Kind kind) {
     return Float32Type::get(context);
   }
   return {};
+}
+
+unsigned sizeOf(KernelArgument::Kind kind) {
+  const bool isWide = kind == KernelArgument::Kind::pointer || kind == KernelArgument::Kind::i64;
+  return isWide ? 8 : 4;
 }
 
 ArrayAttr passthrough(Builder &builder, const ShellOptions &options) {
@@ -106,13 +111,27 @@ bool KernelShell::hasArgument(std::string_view name) const {
                      [&](const KernelArgument &argument) { return argument.name == name; });
 }
 
-void KernelShell::replaceArgument(std::string_view name, Value value) {
-  replaced.insert_or_assign(std::string(name), value);
+void KernelShell::rereadArguments() {
+  OpBuilder &builder = tiles.builder;
+  MLIRContext *context = builder.getContext();
+  Type pointer = LLVM::LLVMPointerType::get(context, constantAddressSpace);
+  Value segment = LLVM::CallIntrinsicOp::create(
+                      builder, tiles.loc, pointer,
+                      builder.getStringAttr("llvm.amdgcn.kernarg.segment.ptr"), ValueRange{})
+                      .getResults();
+  segment = tiles.again(segment, "s");
+  for (const KernelArgument &argument : interface.arguments) {
+    Value place = LLVM::GEPOp::create(builder, tiles.loc, pointer, builder.getI8Type(), segment,
+                                      ArrayRef<LLVM::GEPArg>{argument.offset});
+    reread[argument.name] = LLVM::LoadOp::create(
+        builder, tiles.loc, argumentType(context, argument.kind), place, sizeOf(argument.kind),
+        /*isVolatile=*/false, /*isNonTemporal=*/false, /*isInvariant=*/true);
+  }
 }
 
 Value KernelShell::argument(std::string_view name) const {
-  if (const auto other = replaced.find(name); other != replaced.end()) {
-    return other->second;
+  if (const auto found = reread.find(name); found != reread.end()) {
+    return found->second;
   }
   for (auto [index, argument] : llvm::enumerate(interface.arguments)) {
     if (argument.name == name) {

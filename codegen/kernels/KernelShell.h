@@ -31,8 +31,9 @@ public:
   /// The argument of this name; it must exist.
   mlir::Value argument(std::string_view name) const;
   bool hasArgument(std::string_view name) const;
-  /// What `argument` gives from now on: the same, where LLVM must not see that.
-  void replaceArgument(std::string_view name, mlir::Value value);
+  /// What `argument` gives from here on is read from memory here. LLVM keeps arguments in SGPRs
+  /// from the kernel's begin to their last use: long loops pay for what comes behind them.
+  void rereadArguments();
   /// A static LDS allocation of its own. LLVM knows exactly which accesses concern it, so each
   /// pipeline stage gets one: that avoids waits for loads to other stages.
   mlir::Value makeLds(std::string_view name, std::int64_t bytes);
@@ -46,7 +47,7 @@ private:
   mlir::gpu::GPUModuleOp module;
   mutable mlir::LLVM::LLVMFuncOp function; ///< MLIR handles have no const accessors
   const LaunchInterface &interface;
-  std::map<std::string, mlir::Value, std::less<>> replaced;
+  std::map<std::string, mlir::Value, std::less<>> reread;
 };
 
 } // namespace kw

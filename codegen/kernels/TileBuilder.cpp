@@ -7,6 +7,7 @@
 #include "ir/dialect/KwDialect.h"
 
 #include <cassert>
+#include <fmt/format.h>
 #include <mlir/Dialect/LLVMIR/ROCDLDialect.h>
 #include <numeric>
 
@@ -49,6 +50,15 @@ Value TileBuilder::rem(Value a, std::int64_t b) {
 Value TileBuilder::uniformQuotient(Value a, Value b) {
   Value quotient = LLVM::UDivOp::create(builder, loc, a, b);
   return ROCDL::ReadfirstlaneOp::create(builder, loc, quotient.getType(), quotient);
+}
+
+Value TileBuilder::again(Value value, llvm::StringRef registers) {
+  const std::string constraints = fmt::format("={},0", registers);
+  return LLVM::InlineAsmOp::create(builder, loc, value.getType(), value, "; again", constraints,
+                                   /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                   LLVM::tailcallkind::TailCallKind::None,
+                                   /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr)
+      .getRes();
 }
 
 Value TileBuilder::shiftRight(Value a, int bits) {

@@ -55,6 +55,9 @@ public:
   // kw operations.
   mlir::Value map(mlir::Value index, const IndexMap &map);
   mlir::Value pinScalar(mlir::Value value);
+  /// The same value as far as LLVM cannot tell: what follows from it is computed behind this, not
+  /// kept in registers over what stands before. `registers`: "s", "v", "a".
+  mlir::Value again(mlir::Value value, llvm::StringRef registers);
   mlir::Value laneIndex(int workItems);
   mlir::Value waveIndex(int waves);
   mlir::Value workgroupIndex(); ///< along x

@@ -90,17 +90,27 @@ std::string reportText(const MutationReport &report) {
   return text;
 }
 
+Expected<MutationReport> reportOf(const LoadedCodeObject &loaded, const Options &options,
+                                  const CommonOptions &common) {
+  const auto folder = loaded.manifestFile.parent_path();
+  const auto runFresh = [&](const CodeObject &object, const RunOptions &how) {
+    return runFromFresh(object, folder, *makeEmulatedDevice(), how);
+  };
+  Progress progress(common.quiet);
+  progress.onTerminal("running the original");
+  const auto tell = [&](std::size_t done, std::size_t all) {
+    progress.onTerminal(fmt::format("mutants: {} of {}", done, all));
+  };
+  return mutate(loaded.object, {options.schedules, common.seed, common.jobs, options.limit, tell},
+                runFresh);
+}
+
 Expected<ExitStatus> run(const Options &options, const CommonOptions &common) {
   const Expected<LoadedCodeObject> loaded = openCodeObject(options.path);
   if (!loaded) {
     return tl::unexpected(loaded.error());
   }
-  const auto folder = loaded->manifestFile.parent_path();
-  const auto runFresh = [&](const CodeObject &object, const RunOptions &how) {
-    return runFromFresh(object, folder, *makeEmulatedDevice(), how);
-  };
-  const Expected<MutationReport> report = mutate(
-      loaded->object, {options.schedules, common.seed, common.jobs, options.limit}, runFresh);
+  const Expected<MutationReport> report = reportOf(*loaded, options, common);
   if (!report) {
     return tl::unexpected(report.error());
   }

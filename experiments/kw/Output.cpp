@@ -75,6 +75,12 @@ void Progress::operator()(const std::string &status) {
   }
 }
 
+void Progress::onTerminal(const std::string &status) {
+  if (terminal) {
+    (*this)(status);
+  }
+}
+
 void Progress::note(const std::string &line) {
   if (quiet) {
     return;

@@ -28,6 +28,8 @@ public:
   explicit Progress(bool quiet);
   ~Progress();
   void operator()(const std::string &status);
+  /// One of so many that elsewhere than on a terminal they would only be in the way.
+  void onTerminal(const std::string &status);
   /// A line that stays.
   void note(const std::string &line);
 

@@ -6,6 +6,7 @@
 #include "ir/plans/Plans.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 namespace kw {
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::int64_t floatBytes = 4, arrivalBytes = 4;
 constexpr std::int64_t streamSlots = 2;
+constexpr int quadElements = 64 * 4; ///< of a wave's four registers
 
 bool isAtomic(const GemmSchedule &schedule) { return schedule.split.reduce == Reduction::atomic; }
 
@@ -45,6 +47,27 @@ std::int64_t sliceBytes(const GemmSchedule &schedule) {
 
 std::int64_t partialsPerTile(const GemmSchedule &schedule) {
   return isAtomic(schedule) ? 1 : isStream(schedule) ? streamSlots : schedule.split.k;
+}
+
+PartialGroup partialGroup(const GemmSchedule &schedule, int vgprs) {
+  // Few loops over the parts first, then loads that hide their latency.
+  constexpr std::array groups{PartialGroup{32, 16}, PartialGroup{32, 8}, PartialGroup{16, 16},
+                              PartialGroup{16, 8}, PartialGroup{8, 8}};
+  const bool beside = schedule.accumulator == AccumulatorFile::agpr;
+  const int all = ceilDiv(schedule.waveTileM() * schedule.waveTileN(), quadElements);
+  PartialGroup chosen;
+  for (const PartialGroup &group : groups) {
+    chosen.quads = std::min(group.quads, all);
+    chosen.inFlight = std::min(group.inFlight, chosen.quads);
+    if (chosen.vgprs(beside) <= vgprs) {
+      break;
+    }
+  }
+  return chosen;
+}
+
+int leastPartialRegisters(const GemmSchedule &schedule) {
+  return partialGroup(schedule, 0).vgprs(schedule.accumulator == AccumulatorFile::agpr);
 }
 
 Inline<PlanBuffer, 2> splitBuffers(const GemmSchedule &schedule, std::int64_t count) {

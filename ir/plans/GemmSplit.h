@@ -72,4 +72,19 @@ std::vector<WorkspaceInterface> splitWorkspaces(const GemmSchedule &schedule,
 /// in flight. Their 64 VGPRs are those of the loop's fragments and loads, which are dead by then.
 inline constexpr int partialLoads = 8;
 
+/// How stream-K adds up a tile's parts: `quads` of registers at a time, `inFlight` loads of 16
+/// bytes a lane requested ahead. Sums of accumulators in AGPRs are made in VGPRs beside those
+/// loads.
+struct PartialGroup {
+  int quads = 0, inFlight = 0;
+  int vgprs(bool sumsBesideAccumulators) const {
+    return 4 * (inFlight + (sumsBesideAccumulators ? quads : 0));
+  }
+};
+/// The largest group that fits in so many VGPRs; the smallest one if none does, which the
+/// rules of registers have room for.
+PartialGroup partialGroup(const GemmSchedule &schedule, int vgprs);
+/// VGPRs of the smallest one.
+int leastPartialRegisters(const GemmSchedule &schedule);
+
 } // namespace kw

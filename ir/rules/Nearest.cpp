@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The nearest legal change of an illegal schedule, found by trying: first one decision at a time,
-// then two, then three. Nothing here knows a rule.
+// then two, then three. Nothing here knows a rule but by the decisions that it reads: a change that
+// touches none of them cannot mend it.
 #include "ir/Rule.h"
 
 #include <algorithm>
@@ -40,30 +41,43 @@ std::vector<std::int64_t> triedValues(const Decision &decision, std::int64_t cur
 
 struct Choice {
   const Decision *decision;
+  DecisionMask bit;
   std::vector<std::int64_t> values;
 };
 
 class Search {
 public:
-  Search(const Problem &problem, const Target &target, std::vector<Choice> choices,
-         std::size_t most)
-      : problem(problem), target(target), choices(std::move(choices)), most(most) {}
+  Search(const Problem &problem, const Schedule &schedule, const Target &target,
+         std::vector<Choice> choices, std::size_t most)
+      : problem(problem), target(target), all(rules(kindOf(schedule))), choices(std::move(choices)),
+        most(most) {
+    for (const Rule &rule : all) {
+      if (!rule.holds(problem, schedule, target)) {
+        broken.push_back(rule.reads);
+      }
+    }
+  }
 
-  /// Every schedule with exactly `changes` more decisions changed, from choice `first` on.
-  void run(Schedule &schedule, std::size_t first, int changes) {
+  /// Every schedule with exactly `changes` more decisions changed, from choice `first` on, beside
+  /// those in `changed`.
+  void run(Schedule &schedule, std::size_t first, int changes, DecisionMask changed = 0) {
     if (changes == 0) {
       ++tried;
-      if (isLegal(problem, schedule, target)) {
+      if (holds(schedule)) {
         found.push_back(schedule);
       }
       return;
     }
     for (std::size_t i = first; i < choices.size() && open(); ++i) {
+      const DecisionMask here = changed | choices[i].bit;
+      if (changes == 1 && !mayMend(here)) {
+        continue;
+      }
       const std::int64_t before = choices[i].decision->get(schedule);
       const std::size_t known = found.size();
       for (std::int64_t value : choices[i].values) {
         choices[i].decision->set(schedule, value);
-        run(schedule, i + 1, changes - 1);
+        run(schedule, i + 1, changes - 1, here);
         // The nearest value of a decision is enough.
         if (found.size() > known || !open()) {
           break;
@@ -78,13 +92,34 @@ public:
 private:
   bool open() const { return found.size() < most && tried < mostTried; }
 
+  bool mayMend(DecisionMask changed) const {
+    return std::ranges::all_of(broken, [&](DecisionMask reads) { return (reads & changed) != 0; });
+  }
+
+  /// Neighbours mostly break the same rule: the one that failed last is asked first.
+  bool holds(const Schedule &schedule) {
+    if (!all[failedLast].holds(problem, schedule, target)) {
+      return false;
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (i != failedLast && !all[i].holds(problem, schedule, target)) {
+        failedLast = i;
+        return false;
+      }
+    }
+    return true;
+  }
+
   // A rule or two take a microsecond each: below a second in the worst case.
   static constexpr int mostTried = 400000;
 
   const Problem &problem;
   const Target &target;
+  std::span<const Rule> all;
   std::vector<Choice> choices;
   std::size_t most;
+  std::vector<DecisionMask> broken; ///< what the rules read that fail at first
+  std::size_t failedLast = 0;
   int tried = 0;
 };
 
@@ -95,11 +130,12 @@ std::vector<Schedule> nearestLegal(const Problem &problem, const Schedule &sched
   const std::span<const Decision> all = decisions(kindOf(schedule));
   std::vector<Choice> choices;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (readable >> i & 1) {
-      choices.push_back({&all[i], triedValues(all[i], all[i].get(schedule))});
+    const DecisionMask bit = DecisionMask(1) << i;
+    if (readable & bit) {
+      choices.push_back({&all[i], bit, triedValues(all[i], all[i].get(schedule))});
     }
   }
-  Search search(problem, target, std::move(choices), most);
+  Search search(problem, schedule, target, std::move(choices), most);
   Schedule changed = schedule;
   constexpr int mostChanges = 3;
   for (int changes = 1; changes <= mostChanges && search.found.empty(); ++changes) {

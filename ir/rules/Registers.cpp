@@ -26,6 +26,10 @@ RegisterBudget registerBudget(const RegisterUse &use, int waves, const Target &t
   return {use.agpr() == 0 ? vgpr : std::min(vgpr * usableTenths / 10, usableBesideAgprs), agpr};
 }
 
+int residentWaves(const GemmSchedule &schedule, const Target &target) {
+  return std::max(schedule.waves(), schedule.pipeline.wavesPerSimd * target.simdsPerCu);
+}
+
 bool fits(const RegisterUse &use, int waves, const Target &target) {
   const RegisterBudget budget = registerBudget(use, waves, target);
   return use.vgpr() <= budget.vgpr && use.agpr() <= budget.agpr;

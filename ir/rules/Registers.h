@@ -19,6 +19,9 @@ struct RegisterBudget {
 };
 RegisterBudget registerBudget(const RegisterUse &use, int waves, const Target &target);
 
+/// Waves that a workgroup would have to have for the occupancy that is asked for.
+int residentWaves(const GemmSchedule &schedule, const Target &target);
+
 bool fits(const RegisterUse &use, int waves, const Target &target);
 /// The numbers of a use that does not fit.
 std::string registerShortage(const RegisterUse &use, int waves, const Target &target);

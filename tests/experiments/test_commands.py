@@ -4,6 +4,8 @@
 
 import json
 import os
+import pty
+import subprocess
 
 import pytest
 
@@ -217,6 +219,23 @@ def test_mutants_are_found(kw, small_gemm):
     for mutant in document["mutants"]:
         has(mutant, ["kind", "kernel", "pc", "what", "harmful", "finding", "wrong_output"])
     assert answer.status == 0, answer.out
+
+
+def test_mutants_are_counted_on_a_terminal(kw, small_gemm):
+    assert kw("compile", small_gemm, "-o", "out").status == 0
+    arguments = ["mutate", "out", "--limit", "4", "--schedules", "1"]
+    assert kw(*arguments).err == ""  # hundreds of lines elsewhere
+    ours, theirs = pty.openpty()
+    completed = subprocess.run(
+        [kw.program, *arguments], cwd=kw.folder, stdout=subprocess.PIPE, stderr=theirs, timeout=300
+    )
+    shown = os.read(ours, 65536).decode()
+    os.close(theirs)
+    os.close(ours)
+    assert completed.returncode == 0
+    for done in range(1, 5):
+        assert f"mutants: {done} of 4" in shown
+    assert shown.endswith("\r\x1b[K") and b"\x1b" not in completed.stdout
 
 
 def test_launch(kw, small_norm):

@@ -101,8 +101,8 @@ TEST(GemmRules, ScaledOperands) {
               HasSubstr("51 loads of scales in flight"));
   EXPECT_THAT(fact(sixBits, "gemm.1:b=lds", "wholeReadsB"), HasSubstr("12 bytes at a time"));
   EXPECT_EQ(fact(sixBits, "gemm.1:b=lds", "wholeReadsA"), "");
-  EXPECT_THAT(fact("gemm m=64 n=64 k=64 dtype=mxfp8 b=nk",
-                   "gemm.1:", "notSupported.operands", **findTarget("gfx942")),
+  EXPECT_THAT(fact("gemm m=64 n=64 k=64 dtype=mxfp8 b=nk", "gemm.1:", "notSupported.operands",
+                   **findTarget("gfx942")),
               HasSubstr("gfx942 has no matrix instruction for fp8 and fp8"));
 }
 
@@ -220,12 +220,25 @@ TEST(GemmRules, FactsCarryTheNumbers) {
   EXPECT_EQ(fact("gemm m=16 n=256 k=64", "gemm.1:tile=16x256x64,waves=1x4,a=lds,vb=4", "loadCount"),
             "33 loads of a wave a step, 64 destinations of direct loads in LDS; registers are "
             "enough for 48 and 40");
-  // 36, 16 loads of a (64 x 128 x 2 bytes / (4 x 64 x 4)) into two stages, 15 for each operand that
-  // walks along k, 4 inputs, 28.
-  EXPECT_EQ(fact("gemm m=20002 n=1001 k=701 a=km beta=1 epilogue=bias,add,mul",
-                 "gemm.1:tile=128x64x64,b=lds,va=4,vb=2,grid=persistent", "scalarRegisters"),
-            "about 138 SGPRs (32 destinations of direct loads in LDS, 4 inputs of the epilogue, a "
-            "persistent grid); a wave's are enough for 112");
+  // 36, 16 loads of a (64 x 128 x 2 bytes / (4 x 64 x 4)) and 4 of b (64 x 64 x 2 / (4 x 64 x 8))
+  // into two stages, 15 for each operand that walks along k, 3 for each of 4 inputs; a persistent
+  // grid has 12 whatever it reads.
+  const std::string longEpilogue = "gemm m=20002 n=1000 k=701 a=km beta=1 epilogue=bias,add,mul";
+  EXPECT_EQ(fact(longEpilogue, "gemm.1:tile=128x64x64,va=4,vb=8", "scalarRegisters"),
+            "about 118 SGPRs (40 destinations of direct loads in LDS, 4 inputs of the epilogue); a "
+            "wave's are enough for 112");
+  EXPECT_EQ(
+      fact(longEpilogue, "gemm.1:tile=128x64x64,va=4,vb=8,grid=persistent", "scalarRegisters"),
+      "about 118 SGPRs (40 destinations of direct loads in LDS, a persistent grid); a wave's "
+      "are enough for 112");
+  // Accumulators in AGPRs pass VGPRs where parts of a tile meet: 64 and 24 more.
+  const std::string narrow = "gemm.1:tile=128x128x32,acc=agpr,occupancy=3";
+  EXPECT_EQ(fact(square, narrow + ",schedule=interleaved", "registers"), "");
+  EXPECT_EQ(fact(square, narrow + ",schedule=interleaved", "streamRegisters"), "");
+  EXPECT_EQ(
+      fact(square, narrow + ",schedule=interleaved,grid=streamk", "streamRegisters"),
+      "grid=streamk: a wave needs 107 VGPRs (0 accumulators, 88 fragments, 0 loads in flight, "
+      "19 addresses) and 64 AGPRs; with 12 waves a workgroup it has 93 and 168");
   // A wave's 32 columns of bf16.
   EXPECT_EQ(fact("gemm m=256 n=256 k=64", "gemm.1:tile=128x64x64,waves=2x2,epi=lds", "usefulRows"),
             "epi=lds with 32 columns a wave makes rows of 64 bytes; of use from 128 on");
