@@ -10,7 +10,7 @@ Reads the table that `kw score --features` writes, writes what costmodel/Residua
 
 Folds are weight shapes (GEMM), layer sizes (MoE), head sizes (attention): the column `group`.
 With --left-out COLUMN=VALUE such rows are predicted, by a fit of all others, instead of folds.
-Rows marked `doubtful` are predicted and never learnt from. A row that stands three times is a fused
+Rows marked `doubtful` are predicted and never learnt from; wrong results are learnt from. A row that stands three times is a fused
 operator and its two kernels: its prediction is the sum of theirs.
 """
 import argparse
@@ -77,8 +77,9 @@ class Cases:
         self.group = t.group.astype(str).to_numpy()
         self.learnable = numpy.flatnonzero((t.doubtful == 0) & t.measured_us.notna())
         self.kernels = kernels_of_fused(t)
-        # The rows of the tables; the kernels of a fused operator are judged together.
-        self.own = self.learnable[~t.duplicated(["file", "row"]).to_numpy()[self.learnable]]
+        # Judged: the legal rows of the tables; the kernels of a fused operator together.
+        legal = t["flags"].isna() & ~t.duplicated(["file", "row"])
+        self.own = self.learnable[legal.to_numpy()[self.learnable]]
         # Ten weight shapes hold half of the rows, a few sizes most candidates: between each row
         # and each size of each shape counting once.
         size = t.group.astype(str) + "|" + (t.log_rows // 1).astype(str)
@@ -336,21 +337,21 @@ class Width:
         """By kind of case (WIDTH_KINDS) and bucket. Whoever asks for one kernel's time hasn't
         tuned: candidates that lost count, where there are any. Of new sizes of a layer only
         kernels that were timed near by are judged; fused operators by new layers alone."""
-        kind = width_kind(cases, which, nearest)
-        asked = cases.exhaustive[which] if cases.exhaustive.any() else True
+        kind, candidates = width_kind(cases, which, nearest), cases.exhaustive.any()
+        asked = cases.exhaustive[which] if candidates else True
         asked = numpy.where(kind == FUSED, numpy.arange(len(which)) < first, asked)
-        bucket = cases.bucket[which]
         table = []
         for k in range(len(WIDTH_KINDS)):
+            def scale(rows):
+                return scale_of(ratio[rows], cases.group[which[rows]], candidates and k == FAR)
             own = asked & (kind == k)
-            everywhere = scale_of(ratio[own], cases.group[which[own]], k) if own.any() else \
-                scale_of(ratio, cases.group[which], k)
+            everywhere = scale(own) if own.any() else scale(numpy.full(len(which), True))
             table.append([])
             for b in range(len(BUCKET_EDGES) + 1):
-                own = asked & (kind == k) & (bucket == b)
-                pull = own.sum() / (own.sum() + 100)
-                here = scale_of(ratio[own], cases.group[which[own]], k) if own.any() else everywhere
-                table[-1].append(float(pull * here + (1 - pull) * everywhere))
+                here = own & (cases.bucket[which] == b)
+                pull = here.sum() / (here.sum() + 100)
+                quantile = scale(here) if here.any() else everywhere
+                table[-1].append(float(pull * quantile + (1 - pull) * everywhere))
         return numpy.array(table)
 
     def predict(self, cases, rows):
@@ -369,14 +370,12 @@ def width_kind(cases, rows, nearest):
     return numpy.where(cases.fused[rows], FUSED, single)
 
 
-def scale_of(ratio, group, kind):
-    """Candidates of a new layer: few layers were timed, one holds two thirds of the rows; it may
-    not hide what others say."""
+def scale_of(ratio, group, by_layer):
+    """`by_layer`: few layers have candidates, one has two thirds of them; it may not hide what the
+    others say."""
     everyone = numpy.quantile(ratio, 0.8)
-    if kind != FAR:
-        return everyone
     layers = pandas.Series(ratio).groupby(group)
-    quantiles = layers.quantile(0.8)[layers.size() >= 20]
+    quantiles = layers.quantile(0.8)[layers.size() >= 20] if by_layer else []
     return max(everyone, quantiles.mean()) if len(quantiles) else everyone
 
 
@@ -551,7 +550,9 @@ def read(path):
     table = pandas.read_csv(path, low_memory=False)
     table.insert(0, "line", numpy.arange(len(table)))
     timed = table.measured_us.notna() | table.duplicated(["file", "row"])  # or a timed row's kernel
-    usable = timed & table.analytic_us.notna() & table["flags"].isna() & ~table.split.isin(["test"])
+    # A wrong result is no legal pick, but the kernel did take that time.
+    honest = table["flags"].isna() | (table["flags"] == "wrong_result")
+    usable = timed & table.analytic_us.notna() & honest & ~table.split.isin(["test"])
     table = table[usable]
     return {family: Cases(part) for family, part in table.groupby("family")}
 

@@ -59,8 +59,10 @@ Expected<Json> provenanceOf(std::span<const TextTable> tables, std::span<const S
     if (!bytes) {
       return tl::unexpected(bytes.error());
     }
-    const auto counted = std::ranges::count_if(
-        rows, [i](const ScoredRow &row) { return row.file == i && row.counts(); });
+    // As fit.py's read().
+    const auto counted = std::ranges::count_if(rows, [i](const ScoredRow &row) {
+      return row.file == i && (row.counts() || row.time.flags == "wrong_result");
+    });
     data.push_back({{"file", fs::path(tables[i].name()).filename().string()},
                     {"sha256", sha256(*bytes)},
                     {"rows", tables[i].rows()},
