@@ -366,7 +366,9 @@ FAR, NEAR, FUSED = range(3)
 
 
 def width_kind(cases, rows, nearest):
-    single = numpy.where(nearest >= NEAR_LIKENESS, NEAR, FAR)
+    """Few kernels of a family without candidates are far from all runs: no scale of their own."""
+    near = (nearest >= NEAR_LIKENESS) & cases.exhaustive.any()
+    single = numpy.where(near, NEAR, FAR)
     return numpy.where(cases.fused[rows], FUSED, single)
 
 
@@ -467,13 +469,17 @@ def fit_family(cases):
                   some(out_of_octave(cases), rows))
     mape, median, by_group = score(cases, rows, predicted)
     scales = {kind: [short(s) for s in scale] for kind, scale in zip(WIDTH_KINDS, width.scale)}
+    if cases.exhaustive.any():
+        scales["near"] = NEAR_LIKENESS
+    else:
+        del scales[WIDTH_KINDS[NEAR]]
     return {
         "inputs": cases.inputs + [f"effect:{i}" for i in range(len(EFFECTS))] + ["nearest_run"],
         "effects": [{"of": of, "values": {k: short(v) for k, v in sorted(table.items())}}
                     for of, table in zip(EFFECTS, residual.effects)],
         "trees": flat_trees(residual.boosters, 1 / len(residual.boosters)),
         "width_trees": flat_trees([width.booster], 1),
-        "width_by_rows": {"log_rows": BUCKET_EDGES, "near": NEAR_LIKENESS} | scales,
+        "width_by_rows": {"log_rows": BUCKET_EDGES} | scales,
         **({"near_runs": residual.near.json()} if residual.near.runs else {}),
         "generators": {k: int(v) for k, v in sorted(cases.table.generator.value_counts().items())},
         "unseen": unseen(cases),
