@@ -122,7 +122,7 @@ TEST(StreamK, ValidatesWithRowsThroughLds) {
 
 /// Random trials with their grid changed, wherever that is legal. KW_SEED and KW_STREAMK_TRIALS
 /// choose another series and its length, KW_VERBOSE lists it.
-TEST(StreamK, RandomSchedulesValidate) {
+void validateRandom(GridKind grid) {
   const auto given = [](const char *name, std::uint64_t fallback) {
     const char *text = std::getenv(name);
     return text ? std::strtoull(text, nullptr, 10) : fallback;
@@ -133,9 +133,11 @@ TEST(StreamK, RandomSchedulesValidate) {
   for (std::uint64_t i = 0; done < wanted; ++i) {
     RandomTrial trial = randomTrial(seed, i, Family::gemm);
     auto &schedule = std::get<GemmSchedule>(trial.schedule);
-    schedule.mapping.grid = GridKind::streamk;
-    schedule.split.k = schedule.tiling.wavesK = 1;
-    schedule.split.reduce = i % 4 == 0 ? Reduction::atomic : Reduction::ordered;
+    schedule.mapping.grid = grid;
+    if (grid == GridKind::streamk) {
+      schedule.split.k = schedule.tiling.wavesK = 1;
+      schedule.split.reduce = i % 4 == 0 ? Reduction::atomic : Reduction::ordered;
+    }
     if (!checkLegal(trial.problem, trial.schedule, trial.target).empty()) {
       continue;
     }
@@ -151,6 +153,9 @@ TEST(StreamK, RandomSchedulesValidate) {
   }
   fmt::print("seed {}: {} trials, {} spilled\n", seed, done, spilled);
 }
+
+TEST(StreamK, RandomSchedulesValidate) { validateRandom(GridKind::streamk); }
+TEST(PersistentGrid, RandomSchedulesValidate) { validateRandom(GridKind::persistent); }
 
 /// On the whole GPU: a tile count that CUs don't divide, of which a sample runs.
 TEST(StreamK, SampleOfALargeProblem) {
