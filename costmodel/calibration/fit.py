@@ -10,8 +10,9 @@ Reads the table that `kw score --features` writes, writes what costmodel/Residua
 
 Folds are weight shapes (GEMM), layer sizes (MoE), head sizes (attention): the column `group`.
 With --left-out COLUMN=VALUE such rows are predicted, by a fit of all others, instead of folds.
-Rows marked `doubtful` are predicted and never learnt from; wrong results are learnt from. A row that stands three times is a fused
-operator and its two kernels: its prediction is the sum of theirs.
+Rows marked `doubtful` are predicted and never learnt from; wrong results are learnt from. A row
+that stands three times is a fused operator and its two kernels: its prediction is the sum of
+theirs.
 """
 import argparse
 import json
@@ -36,7 +37,8 @@ SHRINKAGE = 3.0
 BUCKET_EDGES = [6.01, 9.01, 10.9995]
 # What runs of a kernel teach one of near sizes, beyond the trees: a Gaussian process whose
 # covariance falls by e with so many octaves of a size. Only where kernels were timed at sizes that
-# don't win too, or in few runs: GEMM rows get worse by it (4.7 to 6.4%; by weight shape 6.3 to 5.8).
+# don't win too, or in few runs: GEMM rows get worse by it (4.7 to 6.4%; by weight shape 6.3 to
+# 5.8%).
 NEAR_FAMILIES = ["attention", "grouped_gemm"]
 NEAR_OF = ["dtype", "generator", "kernel"]
 NEAR_LENGTHS = {"log_rows": 2.0, "log_n": 1.5, "log_k": 1.5, "log_experts": 2.0, "sorted_rows": 0.3}
