@@ -239,10 +239,10 @@ def likeness(a, b):
     return numpy.exp(-numpy.sqrt(((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2)))
 
 
-def honest_nearest(cases, rows):
-    """Nearness of each row to runs of other groups than its own, as it will be for a new one."""
+def honest_nearest(cases, rows, splits):
+    """Nearness of each row to runs of another part: groups, as it will be for a new one; octaves."""
     nearest = numpy.zeros(len(rows))
-    for learn, judge in folds(cases.group[rows], 5, 1):
+    for learn, judge in splits:
         runs = NearRuns(cases, rows[learn], numpy.zeros(len(learn)))
         nearest[judge] = runs.predict(cases, rows[judge])[1]
     return nearest
@@ -252,15 +252,6 @@ def octaves(cases, rows):
     """Index pairs (learn, judge): every other octave of rows that there are."""
     odd = numpy.unique(cases.octave[cases.learnable]).searchsorted(cases.octave[rows]) % 2 == 1
     return [(numpy.flatnonzero(odd != o), numpy.flatnonzero(odd == o)) for o in (False, True)]
-
-
-def nearest_octave(cases, rows):
-    """Nearness of each row to runs of other octaves."""
-    nearest = numpy.zeros(len(rows))
-    for learn, judge in octaves(cases, rows):
-        runs = NearRuns(cases, rows[learn], numpy.zeros(len(learn)))
-        nearest[judge] = runs.predict(cases, rows[judge])[1]
-    return nearest
 
 
 class Residual:
@@ -281,24 +272,25 @@ class Residual:
         return self.trees(cases, rows) + self.near.predict(cases, rows)[0]
 
 
-def out_of_fold(cases):
-    """Predictions of every row by a fit without its group."""
+def left_out(cases, splits):
+    """Predictions of every row by a fit without the rows that it is judged with."""
     predicted = numpy.full(len(cases), numpy.nan)
-    for learn, judge in folds(cases.group, HELD_OUT_FOLDS, 0):
+    for learn, judge in splits:
         learn = numpy.intersect1d(learn, cases.learnable)
         predicted[judge] = Residual(cases, learn).predict(cases, judge)
     return cases.summed(predicted)
+
+
+def out_of_fold(cases):
+    """Predictions of every row by a fit without its group."""
+    return left_out(cases, folds(cases.group, HELD_OUT_FOLDS, 0))
 
 
 def out_of_octave(cases):
     """Errors of every row by a fit without its octave; None where near runs don't count."""
     if cases.near_key is None or len(set(cases.octave[cases.learnable])) < 2:
         return None
-    predicted, rows = numpy.full(len(cases), numpy.nan), numpy.arange(len(cases))
-    for learn, judge in octaves(cases, rows):
-        learn = numpy.intersect1d(learn, cases.learnable)
-        predicted[judge] = Residual(cases, learn).predict(cases, judge)
-    return cases.truth - cases.summed(predicted)
+    return cases.truth - left_out(cases, octaves(cases, numpy.arange(len(cases))))
 
 
 def some(errors, rows):
@@ -312,14 +304,15 @@ class Width:
     def __init__(self, cases, known, rows, new_group, new_size):
         """`known`: the rows that were learnt from, among them those with errors."""
         effects, nearest = numpy.zeros((len(cases), len(EFFECTS))), numpy.zeros(len(cases))
-        effects[known], nearest[known] = honest_effects(cases, known), honest_nearest(cases, known)
+        effects[known] = honest_effects(cases, known)
+        nearest[known] = honest_nearest(cases, known, folds(cases.group[known], 5, 1))
         self.effects = fit_effects(cases, known)
         self.near = NearRuns(cases, known, numpy.zeros(len(known)))
         nearest, errors = nearest[rows], new_group
         values = width_matrix(cases, rows, effects[rows], nearest)
         if new_size is not None:
             again = numpy.zeros(len(cases))
-            again[known] = nearest_octave(cases, known)
+            again[known] = honest_nearest(cases, known, octaves(cases, known))
             again = again[rows]
             more = width_matrix(cases, rows, effect_values(cases, self.effects, rows), again)
             values, errors = numpy.vstack([values, more]), numpy.append(errors, new_size)

@@ -103,6 +103,7 @@ public:
     return (*chunks[index / chunkSize])[index % chunkSize];
   }
   std::uint32_t addReleased(ClockRef clock);
+  const ClockRef &released(const Record &record) const { return clocks[record.released]; }
 
   /// One thread at a time uses the stamps of a stretch of an allocation. Where workgroups run in
   /// one thread it does nothing.
@@ -120,8 +121,6 @@ public:
     AccessLog &log;
     std::atomic_flag *held = nullptr;
   };
-
-  const ClockRef &released(const Record &record) const { return clocks[record.released]; }
 
   const bool parallel; ///< workgroups run in several threads
 

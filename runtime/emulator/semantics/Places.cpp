@@ -3,6 +3,7 @@
 #include "runtime/emulator/semantics/Places.h"
 
 #include "runtime/emulator/Workgroup.h"
+#include "runtime/emulator/semantics/Words.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -155,19 +156,18 @@ bool liesTogether(const Wave &wave, const Places &places, unsigned count, Togeth
   return true;
 }
 
-void noteTogether(Wave &wave, const Op &op, const Together &together, unsigned count,
-                  const Register *data) {
+void noteTogether(Wave &wave, const Op &op, const Together &together, unsigned count, int stored) {
   if (!wave.strict() || !isTracked(*together.allocation, op.use)) {
     return;
   }
   AccessLog::StampLock lock(*wave.group->context.log);
-  u32 words[4];
+  u8 bytes[16];
   for (int l = 0; l < laneCount; ++l) {
-    for (unsigned word = 0; data && word < count / 4; ++word) {
-      words[word] = data[word][l];
+    if (stored >= 0) {
+      takeStored(wave, op, stored, l, bytes, count);
     }
     noteGlobal(wave, op, op.use, l, *together.allocation, together.first + together.offset[l],
-               count, lock, data ? reinterpret_cast<const u8 *>(words) : nullptr);
+               count, lock, stored >= 0 ? bytes : nullptr);
   }
 }
 

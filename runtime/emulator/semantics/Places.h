@@ -52,9 +52,9 @@ struct Together {
 /// False: not all lanes are on, or they are scattered over allocations.
 bool liesTogether(const Wave &wave, const Places &places, unsigned count, Together &out);
 
-/// Strict: notes the access for the check of races. `data`: stored registers, or null.
+/// Strict: notes the access for the check of races. `stored`: the first register of a store.
 void noteTogether(Wave &wave, const Op &op, const Together &together, unsigned count,
-                  const Register *data);
+                  int stored = -1);
 
 /// Marks the result's registers: `defined` in the lanes `active`.
 void setLoadedValid(Wave &wave, const Op &op, int words, u64 active, u64 defined);

@@ -46,25 +46,17 @@ void markInitialised(const Together &together, unsigned count) {
   }
 }
 
-/// All lanes at once, whatever is stored of the registers.
+/// All lanes at once.
 void storeTogether(Wave &wave, const Op &op, const Together &together) {
   const unsigned count = op.accessBytes;
   const int first = op.source[3].reg;
+  noteTogether(wave, op, together, count, first);
   if (op.memoryType == MemoryType::dwords) {
-    noteTogether(wave, op, together, count, &wave.vgpr[first]);
     laneCopies().scatter(&wave.vgpr[first], together.host, together.offset,
                          static_cast<int>(count / 4));
   } else {
-    const bool tracked = wave.strict() && isTracked(*together.allocation, op.use);
-    AccessLog::StampLock lock(*wave.group->context.log);
-    u8 bytes[16];
     for (int l = 0; l < laneCount; ++l) {
-      takeStored(wave, op, first, l, bytes, count);
-      if (tracked) {
-        noteGlobal(wave, op, op.use, l, *together.allocation, together.first + together.offset[l],
-                   count, lock, bytes);
-      }
-      std::memcpy(together.host + together.offset[l], bytes, count);
+      takeStored(wave, op, first, l, together.host + together.offset[l], count);
     }
   }
   markInitialised(together, count);
@@ -76,7 +68,7 @@ void loadPlaces(Wave &wave, const Op &op, const Places &places) {
   Together together;
   if (op.memoryType == MemoryType::dwords && liesTogether(wave, places, count, together)) {
     const u64 defined = wave.strict() ? initialisedLanes(together, count) : allLanes;
-    noteTogether(wave, op, together, count, nullptr);
+    noteTogether(wave, op, together, count);
     laneCopies().gather(&wave.vgpr[first], together.host, together.offset, words);
     setLoadedValid(wave, op, words, allLanes, defined);
     return;
@@ -151,7 +143,7 @@ void loadPlacesToLds(Wave &wave, const Op &op, const Places &places) {
   Together together;
   if (lanes == allLanes && count % 4 == 0 && liesTogether(wave, places, count, together)) {
     defined = wave.strict() ? initialisedLanes(together, count) : allLanes;
-    noteTogether(wave, op, together, count, nullptr);
+    noteTogether(wave, op, together, count);
     for (int l = 0; l < laneCount; ++l) {
       if (count == 16) {
         std::memcpy(target(l), together.host + together.offset[l], 16);
